@@ -1,0 +1,71 @@
+"""`seedbed`: reads the command line and hands over to the module of the command."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from seedbed.errors import UserError
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command. A user's mistake is one sentence and exit code 2, never a traceback."""
+    arguments = _parser().parse_args(argv)
+    try:
+        command = importlib.import_module(f"seedbed.commands.{arguments.command}")
+        return command.run(arguments)
+    except UserError as error:
+        print(f"seedbed: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        return EXIT_OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="seedbed", description="LLM experiments over seeds, benchmarks and systems, with every token counted."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text)
+
+    for name, text in (
+        ("run", "Run a sweep, or go on with one that was interrupted."),
+        ("plan", "Show the cells of a sweep and estimate its calls and dollars; nothing is run."),
+    ):
+        command = add(name, text)
+        command.add_argument("config", metavar="CONFIG", help="the sweep's YAML file")
+        command.add_argument(
+            "--set", dest="overrides", metavar="FIELD=VALUE", action="append", default=[], help="override a field"
+        )
+        command.add_argument("--out", metavar="DIR", help="where results go (default: `out` of the config)")
+        if name == "run":
+            command.add_argument("--fresh", action="store_true", help="use nothing made before: pay for every call again")
+            command.add_argument("--replay", action="store_true", help="make no call at all; fail on the first unknown one")
+    status = add("status", "Show how far sweeps have come.")
+    status.add_argument("sweep", metavar="SWEEP", nargs="?", help="name of a sweep; all if left out")
+    costs = add("costs", "Show calls, tokens and dollars of a sweep by phase, role, model and outcome.")
+    costs.add_argument("sweep", metavar="SWEEP")
+    for command in (status, costs):
+        command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+    prices = add("prices", "Show what a model would charge.")
+    prices.add_argument("model", metavar="MODEL", help="a litellm name, for example openai/gpt-4.1-mini")
+    control = add("server", "Start, stop or look at the local Prefect server.")
+    control.add_argument("action", choices=["start", "stop", "status"])
+    ui = add("ui", "Show the address of the Prefect UI and open it in a browser.")
+    ui.add_argument("--no-open", action="store_true", help="only print the address")
+    suites = add("suites", "List the suites with their benchmarks, systems and metrics.")
+    suites.add_argument("--plugin", metavar="MODULE", action="append", default=[], help="import a module of one's own first")
+    add("doctor", "Check versions, server, keys and model weights on this machine.")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+"""A sweep is one YAML file, read into these models. Everything is frozen and unknown keys are refused."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from seedbed.yamlfile import FieldPath, YamlFile, read_yaml
+
+Role = Literal["task", "judge", "reflection", "translator"]
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def _path_safe(name: str) -> str:
+    if not _NAME.fullmatch(name) or name.startswith("."):
+        raise ValueError(f"{name!r} goes into file names: use letters, digits, '.', '_' and '-' only")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_path_safe)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Limits(_Frozen):
+    concurrency: int = Field(default=16, ge=1)
+    """Calls in flight at once, over all cells of the process."""
+    rpm: float | None = Field(default=None, gt=0)
+    """Requests a minute."""
+    tpm: float | None = Field(default=None, gt=0)
+    """Tokens a minute, input and output together."""
+
+
+class Price(_Frozen):
+    """US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    """Input tokens the provider had in its own prompt cache; null charges them as input."""
+
+
+class ModelConfig(_Frozen):
+    model: str = Field(pattern=r"^[^/\s]+/\S+$")
+    """A litellm name such as openai/gpt-4.1-mini, or offline/NAME for the embedded model."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    top_p: float | None = Field(default=None, ge=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    api_base: str | None = None
+    """Address of an OpenAI-compatible endpoint; null takes the provider's own."""
+    api_key_env: str | None = None
+    """Name of the environment variable that holds the key. The key itself never stands in a config."""
+    limits: Limits = Limits()
+    price: Price | None = None
+    """Overrides the bundled price list."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    """How long one attempt may take."""
+    retries: int = Field(default=4, ge=0)
+    """Further attempts after a failure that may pass."""
+    backoff_s: float = Field(default=1.0, ge=0)
+    """The pause before the first retry; it doubles with each, with jitter. A Retry-After is always honoured."""
+    extra: Mapping[str, Any] = Field(default_factory=dict)
+    """Further fields of the request body, passed on as they are (reasoning_effort, seed, ...)."""
+    options: Mapping[str, Any] = Field(default_factory=dict)
+    """Options of the offline model (skill, noise, latency_ms, errors)."""
+
+    @property
+    def simulated(self) -> bool:
+        return self.model.startswith("offline/")
+
+
+class BudgetConfig(_Frozen):
+    max_usd: float | None = Field(default=None, ge=0)
+    """No call is started that could take the sweep past this sum."""
+    max_usd_per_cell: float | None = Field(default=None, ge=0)
+
+
+class _Named(BaseModel):
+    """A name with options: `lbrag` is short for `{name: lbrag}`. Options are checked by what they are given to."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
+
+    name: str
+    label: Name | None = None
+    """The name in paths and tables, where two variants would otherwise share one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+    @property
+    def shown(self) -> str:
+        return self.label or self.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class BenchmarkConfig(_Named):
+    """A benchmark and its options (path, limit, and what the suite adds)."""
+
+
+class SystemConfig(_Named):
+    """A system and its options."""
+
+
+class OptimizerConfig(_Named):
+    """An optimizer and its options; `Baseline` is none."""
+
+
+class Experiment(_Frozen):
+    suite: str
+    models: list[str] = Field(min_length=1)
+    benchmarks: list[BenchmarkConfig] = Field(min_length=1)
+    systems: list[SystemConfig] = Field(min_length=1)
+    optimizers: list[OptimizerConfig] = Field(default=[OptimizerConfig(name="Baseline")], min_length=1)
+
+
+class RunnerConfig(_Frozen):
+    kind: Literal["threads"] = "threads"
+    workers: int = Field(default=4, ge=1, le=256)
+    """Cells worked on at once."""
+
+
+def _unique(values: list[int]) -> list[int]:
+    if len(set(values)) != len(values):
+        raise ValueError(f"the same seed stands twice in {values}")
+    return values
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class SweepConfig(_Frozen):
+    name: Name
+    seeds: Annotated[list[int], AfterValidator(_unique)] = Field(min_length=1)
+    models: dict[Name, ModelConfig] = Field(min_length=1)
+    """Name -> how to reach it. The name goes into paths and tables."""
+    roles: dict[Role, str] = Field(default_factory=dict)
+    """Which model plays the judge, the translator, the reflection model; `task` is the cell's own model."""
+    budget: BudgetConfig = BudgetConfig()
+    experiments: list[Experiment] = Field(min_length=1)
+    runner: RunnerConfig = RunnerConfig()
+    plugins: Annotated[list[str], BeforeValidator(_as_list)] = Field(default_factory=list)
+    """Modules with suites, benchmarks and systems of one's own, importable or beside this file."""
+    out: str = "experiment_runs_data"
+    """Where run folders, summaries and the ledger go."""
+    ledger: str | None = None
+    """SQLAlchemy URL of the ledger; null is ledger.sqlite in `out`."""
+    store_bodies: bool = True
+    """Keep requests and responses in the ledger. Without them nothing can be reused after a crash."""
+    max_error_share: float = Field(default=0.2, ge=0, le=1)
+    """A cell in which more than this share of samples failed is a failed cell."""
+
+
+def load_config(path: Path, overrides: list[str] | None = None) -> tuple[SweepConfig, YamlFile]:
+    """Read and check the shape of a config; names are checked against the registry when it is planned."""
+    source = read_yaml(path, overrides)
+    try:
+        return SweepConfig.model_validate(source.data), source
+    except ValidationError as error:
+        raise source.error(*_explain(error)) from None
+
+
+def _explain(error: ValidationError) -> tuple[FieldPath, str]:
+    """The first problem as a place and one sentence."""
+    first = error.errors(include_url=False)[0]
+    location: FieldPath = tuple(part for part in first["loc"] if part != "[key]")
+    match first["type"]:
+        case "extra_forbidden":
+            known = fields_at(SweepConfig, location[:-1])
+            close = difflib.get_close_matches(str(location[-1]), known, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            return location, f"unknown key; {hint}Known here: {', '.join(known)}."
+        case "missing":
+            return location, "is required; add it."
+        case _:
+            message = first["msg"].removeprefix("Value error, ")
+            return location, f"{message[0].lower()}{message[1:]} (got {first['input']!r})."
+
+
+def fields_at(model: type[BaseModel], location: FieldPath) -> list[str]:
+    """The field names of the model found at a place inside another, for 'did you mean'."""
+    current: Any = model
+    for part in location:
+        if isinstance(current, type) and issubclass(current, BaseModel) and str(part) in current.model_fields:
+            current = current.model_fields[str(part)].annotation
+        else:
+            # A list index or a dict key: step into the type of the items.
+            current = current.__args__[-1] if hasattr(current, "__args__") else current
+        while not isinstance(current, type) and type(None) in getattr(current, "__args__", ()):
+            current = next(arg for arg in current.__args__ if arg is not type(None))
+    if isinstance(current, type) and issubclass(current, BaseModel):
+        return list(current.model_fields)
+    return []
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a sweep, for editors; `configs/schema.json` is this."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **SweepConfig.model_json_schema()}

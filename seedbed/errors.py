@@ -1,0 +1,73 @@
+"""The errors of Seedbed: what a user can mend, what a provider did, what a sweep could not finish."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+ProviderErrorKind = Literal[
+    "rate_limit",
+    "server",
+    "timeout",
+    "transport",
+    "malformed",
+    "auth",
+    "billing",
+    "context_length",
+    "invalid_request",
+]
+
+RETRYABLE_KINDS: frozenset[ProviderErrorKind] = frozenset({"rate_limit", "server", "timeout", "transport", "malformed"})
+"""Kinds that may go away by themselves; the others need a person."""
+
+MAYBE_BILLED_KINDS: frozenset[ProviderErrorKind] = frozenset({"timeout", "transport", "malformed"})
+"""Kinds after which nobody here knows whether the provider did the work and will charge for it."""
+
+
+class SeedbedError(Exception):
+    """Base of all errors raised by Seedbed itself."""
+
+
+class UserError(SeedbedError):
+    """Something the user can mend. Printed as one sentence without a traceback; the exit code is 2."""
+
+
+class ProviderError(SeedbedError):
+    """One attempt at a model call that did not give a usable answer."""
+
+    def __init__(
+        self,
+        kind: ProviderErrorKind,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: ProviderErrorKind = kind
+        self.message = message
+        self.status = status
+        self.retry_after = retry_after
+
+    @property
+    def retryable(self) -> bool:
+        return self.kind in RETRYABLE_KINDS
+
+    @property
+    def maybe_billed(self) -> bool:
+        return self.kind in MAYBE_BILLED_KINDS
+
+
+class CellFailed(SeedbedError):
+    """A cell whose samples failed too often to give a figure. The other cells go on."""
+
+
+class BudgetReached(SeedbedError):
+    """The next paid call could pass the dollar cap. Not a failure of a sample: the work is resumable."""
+
+
+class ReplayMiss(SeedbedError):
+    """A replay met a request that the ledger does not hold."""
+
+
+class Interrupted(SeedbedError):
+    """The sweep was asked to stop; no new call is started."""

@@ -1,0 +1,109 @@
+"""From a plan to a running sweep: the run's folder, the server, the flow. The one place where the library reaches the
+flows, by name and only now."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import secrets
+import signal
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import seedbed
+from seedbed import server
+from seedbed.config import SweepConfig
+from seedbed.errors import Interrupted, UserError
+from seedbed.lm.ledger.database import open_database
+from seedbed.lm.ledger.reads import fresh_since, start_fresh
+from seedbed.lm.prices import price_of
+from seedbed.lm.runtime import close_runtimes, stop_runtimes
+from seedbed.plan import Plan
+from seedbed.store import Store, write_json, write_text
+
+
+@dataclass(frozen=True)
+class Launched:
+    """How a sweep ended, and where its results are."""
+
+    status: str
+    folder: Path
+    api_url: str
+
+    @property
+    def ui(self) -> str:
+        return self.api_url.removesuffix("/api")
+
+
+def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False) -> Path:
+    """Write the plan into a folder of its own, from which every task reads; returns the folder."""
+    _refuse_blind_budget(plan.config)
+    store = Store(root)
+    engine = open_database(plan.config.ledger or store.ledger_url)
+    name = plan.config.name
+    since = start_fresh(engine, name, [cell.id for cell in plan.cells]) if fresh else fresh_since(engine, name)
+    engine.dispose()
+    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    folder = store.sweep_dir(name, stamp)
+    write_json(folder / "run.json", {"root": str(root), "fresh_since": since, "replay": replay})
+    write_json(folder / "plan.json", plan.to_json())
+    write_text(folder.parent / "latest", f"{stamp}\n")
+    return folder
+
+
+def run_sweep(folder: Path, workers: int) -> Launched:
+    """Run the sweep planned in a folder to its end, or until Ctrl-C."""
+    os.environ.update(server.client_environment())
+    flow = _import_sweep()
+    from prefect.task_runners import ThreadPoolTaskRunner
+
+    chosen = flow.with_options(task_runner=ThreadPoolTaskRunner(max_workers=workers))
+    try:
+        status = asyncio.run(_run(chosen, str(folder)))
+    finally:
+        close_runtimes()
+    return Launched(status, folder, os.environ["PREFECT_API_URL"])
+
+
+async def _run(flow: Any, folder: str) -> str:
+    loop = asyncio.get_running_loop()
+    pressed = 0
+
+    def on_signal() -> None:
+        nonlocal pressed
+        pressed += 1
+        if pressed > 1:
+            os._exit(130)
+        stop_runtimes(Interrupted("stopped by the user"))
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal)
+    state = await flow(folder, return_state=True)
+    result = state.data if isinstance(state.data, dict) else None
+    if result is None:
+        result = await state.result(raise_on_failure=True)
+    return result["status"]
+
+
+def _import_sweep() -> Any:
+    """The sweep flow, after checking that `flows` and `tasks` are Seedbed's: the names are common ones."""
+    ours = Path(seedbed.__file__).resolve().parent.parent
+    for name in ("flows", "tasks"):
+        found = Path(importlib.import_module(name).__file__ or "").resolve().parent.parent
+        if found != ours:
+            raise UserError(f"the package {name!r} at {found} shadows Seedbed's own at {ours}; rename it or run elsewhere.")
+    return importlib.import_module("flows.sweep").sweep
+
+
+def _refuse_blind_budget(config: SweepConfig) -> None:
+    if config.budget.max_usd is None and config.budget.max_usd_per_cell is None:
+        return
+    for name, model in config.models.items():
+        if price_of(model) is None:
+            raise UserError(
+                f"field budget: the price of model {name!r} ({model.model}) is unknown, so a dollar cap cannot hold; "
+                f"give models.{name}.price: {{input: ..., output: ...}} in dollars per million tokens."
+            )

@@ -1,0 +1,157 @@
+"""Figures and histories read back from the ledger."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Engine, delete, func, select
+
+from seedbed.lm.ledger import schema
+
+OUTCOMES = ("paid", "reused", "failed", "lost")
+
+_a = schema.attempts
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseUsage:
+    """Tokens and dollars of a cell's phase.
+
+    Tokens and `list_usd` count each distinct request of the last execution once: what an uninterrupted, fresh run would
+    use. `spent_usd` is what was really paid, over all executions. A dollar figure is None where the price is unknown.
+    """
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_reasoning: int
+    list_usd: float | None
+    spent_usd: float | None
+    at_risk_usd: float
+    outcomes: Mapping[str, int]
+    estimated: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseUsage:
+    """The account of one phase of one cell."""
+    answered = (
+        select(
+            _a.c.key,
+            *(func.max(_a.c[name]).label(name) for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")),
+            func.max(_a.c.list_usd).label("list_usd"),
+            func.max(_a.c.outcome).label("outcome"),
+        )
+        .where(_a.c.cell == cell, _a.c.phase == phase, _a.c.execution == execution, _a.c.outcome.in_(("paid", "reused")))
+        .group_by(_a.c.key)
+        .subquery()
+    )
+    here = (_a.c.cell == cell) & (_a.c.phase == phase)
+    with engine.connect() as connection:
+        total = connection.execute(
+            select(
+                func.count().label("calls"),
+                *(func.coalesce(func.sum(answered.c[n]), 0).label(n) for n in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")),
+                func.sum(answered.c.list_usd).label("list_usd"),
+                func.count(answered.c.list_usd).label("priced"),
+            )
+        ).one()  # fmt: skip
+        paid = connection.execute(
+            select(
+                func.count().label("rows"),
+                func.count(_a.c.spent_usd).label("priced"),
+                func.coalesce(func.sum(_a.c.spent_usd), 0.0).label("spent"),
+                func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk"),
+                func.coalesce(func.sum(_estimated()), 0).label("estimated"),
+            ).where(here, _a.c.outcome.is_not(None))
+        ).one()
+        outcomes = _count_outcomes(connection, here)
+    return PhaseUsage(
+        calls=total.calls,
+        tokens_in=total.tokens_in,
+        tokens_out=total.tokens_out,
+        tokens_cached=total.tokens_cached,
+        tokens_reasoning=total.tokens_reasoning,
+        list_usd=(total.list_usd or 0.0) if total.priced == total.calls else None,
+        spent_usd=paid.spent if paid.priced == paid.rows else None,
+        at_risk_usd=paid.at_risk,
+        outcomes=outcomes,
+        estimated=paid.estimated,
+    )
+
+
+def cost_rows(engine: Engine, sweep: str) -> list[dict[str, Any]]:
+    """Calls, tokens and dollars of a sweep by phase, role, model and outcome."""
+    by = (_a.c.phase, _a.c.role, _a.c.model, _a.c.outcome)
+    query = (
+        select(
+            *by,
+            func.count().label("calls"),
+            *(func.coalesce(func.sum(_a.c[n]), 0).label(n) for n in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")),
+            func.sum(_a.c.spent_usd).label("spent_usd"),
+            func.sum(_a.c.list_usd).label("list_usd"),
+            func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk_usd"),
+        )
+        .where(_a.c.sweep == sweep, _a.c.outcome.is_not(None))
+        .group_by(*by)
+        .order_by(*by)
+    )  # fmt: skip
+    with engine.connect() as connection:
+        return [dict(row._mapping) for row in connection.execute(query)]
+
+
+def history(engine: Engine, cell: str, executions: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Every attempt of a cell's executions in order, with its request and response where bodies are kept."""
+    query = (
+        select(_a, schema.requests.c.body.label("request_body"), schema.responses.c.body.label("response_body"))
+        .outerjoin(schema.requests, schema.requests.c.key == _a.c.key)
+        .outerjoin(schema.responses, schema.responses.c.key == _a.c.key)
+        .where(_a.c.cell == cell, _a.c.execution.in_(executions), _a.c.outcome.is_not(None))
+        .order_by(_a.c.id)
+    )
+    with engine.connect() as connection:
+        for row in connection.execute(query):
+            data = dict(row._mapping)
+            request, response = data.pop("request_body"), data.pop("response_body")
+            data["request"] = orjson.loads(zlib.decompress(request)) if request else None
+            answered = response and data["outcome"] in ("paid", "reused")
+            data["response"] = orjson.loads(zlib.decompress(response)) if answered else None
+            yield data
+
+
+def fresh_since(engine: Engine, sweep: str) -> float:
+    """The moment before which nothing is reused by a sweep; 0 unless it was once started with --fresh."""
+    with engine.connect() as connection:
+        found = connection.scalar(select(schema.sweeps.c.fresh_since).where(schema.sweeps.c.name == sweep))
+    return float(found or 0.0)
+
+
+def start_fresh(engine: Engine, sweep: str, cells: Sequence[str]) -> float:
+    """Forget, for this sweep, all stored answers and all budget used so far; returns the moment it was done."""
+    now = time.time()
+    scopes = [f"sweep:{sweep}", *(f"cell:{cell}" for cell in cells)]
+    with engine.begin() as connection:
+        connection.execute(delete(schema.sweeps).where(schema.sweeps.c.name == sweep))
+        connection.execute(schema.sweeps.insert().values(name=sweep, fresh_since=now))
+        connection.execute(delete(schema.budgets).where(schema.budgets.c.scope.in_(scopes)))
+    return now
+
+
+def _estimated() -> Any:
+    from sqlalchemy import Integer, cast
+
+    return cast(_a.c.estimated, Integer)
+
+
+def _count_outcomes(connection: Connection, here: Any) -> dict[str, int]:
+    rows = connection.execute(select(_a.c.outcome, func.count()).where(here).group_by(_a.c.outcome))
+    found = {outcome: count for outcome, count in rows if outcome is not None}
+    return {outcome: found.get(outcome, 0) for outcome in OUTCOMES}

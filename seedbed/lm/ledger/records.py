@@ -1,0 +1,103 @@
+"""What goes into the ledger and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from seedbed.lm.types import Usage
+
+Outcome = Literal["paid", "reused", "failed", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallScope:
+    """For whom a call is made. Bound to each LM when a phase starts."""
+
+    sweep: str
+    cell: str
+    phase: str
+    role: str
+    execution: str
+    model: str
+    """The model's name in the config."""
+    seed: int
+    fresh_since: float = 0.0
+    """Stored responses older than this are not used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """A dollar limit on everything recorded under a scope ("sweep:NAME", "cell:ID")."""
+
+    scope: str
+    max_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """An attempt about to be made, unless its answer is known already."""
+
+    scope: CallScope
+    key: str
+    number: int
+    sample: str | None
+    request: bytes
+    reserved_usd: float | None
+    caps: tuple[Cap, ...]
+    may_call: bool = True
+    """False in a replay: look only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The answer is known: a `reused` row has been written."""
+
+    body: bytes
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """Go ahead: the attempt is on record as in flight."""
+
+    attempt_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Another process has this very request in flight."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverBudget:
+    """The call could pass a cap; nothing was recorded."""
+
+    cap: Cap
+    used_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A replay met a request whose answer is not on record."""
+
+
+BeginResult = Stored | Granted | Busy | OverBudget | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an attempt ended."""
+
+    attempt_id: int
+    begin: Begin
+    outcome: Outcome
+    usage: Usage | None
+    spent_usd: float | None
+    list_usd: float | None
+    at_risk_usd: float
+    latency_s: float
+    response: bytes | None
+    """Stored for reuse; None for failures and empty answers, which must be asked again."""
+    error_class: str | None = None
+    error: str | None = None

@@ -1,0 +1,116 @@
+"""The tables of the ledger. SQLite and PostgreSQL share them."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+info = Table("info", metadata, Column("name", String, primary_key=True), Column("value", String, nullable=False))
+
+owners = Table(
+    "owners",
+    metadata,
+    # Processes that write here. One that was killed is known by its pid or by a heartbeat that stopped.
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("host", String, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("seen_at", Float, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+sweeps = Table(
+    "sweeps",
+    metadata,
+    Column("name", String, primary_key=True),
+    # What was made before this moment is not used again by the sweep (`--fresh`).
+    Column("fresh_since", Float, nullable=False),
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    # owner id * 2^40 + a counter: unique without asking the database.
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("owner", Integer, nullable=False),
+    Column("sweep", String, nullable=False),
+    Column("cell", String, nullable=False),
+    Column("phase", String, nullable=False),
+    Column("role", String, nullable=False),
+    # One run of a phase; a resumed phase is another execution of the same cell and phase.
+    Column("execution", String, nullable=False),
+    Column("sample", String),
+    Column("model", String, nullable=False),
+    Column("key", String, nullable=False),
+    Column("number", Integer, nullable=False),
+    # Null while the call is in flight; then paid | reused | failed | lost.
+    Column("outcome", String),
+    Column("tokens_in", Integer),
+    Column("tokens_out", Integer),
+    Column("tokens_cached", Integer),
+    Column("tokens_reasoning", Integer),
+    Column("estimated", Boolean, nullable=False, default=False),
+    Column("reserved_usd", Float),
+    Column("spent_usd", Float),
+    Column("list_usd", Float),
+    # The worst case of a call whose end nobody saw: it may have been billed.
+    Column("at_risk_usd", Float),
+    Column("started_at", Float, nullable=False),
+    Column("latency_s", Float),
+    Column("error_class", String),
+    Column("error", Text),
+    Index("attempts_cell_phase", "cell", "phase"),
+    Index("attempts_sweep", "sweep"),
+    # At most one call of a key in flight, over all processes: the second waits for the first's answer.
+    Index(
+        "attempts_in_flight",
+        "key",
+        unique=True,
+        sqlite_where=text("outcome IS NULL"),
+        postgresql_where=text("outcome IS NULL"),
+    ),
+)
+
+requests = Table(
+    "requests",
+    metadata,
+    Column("key", String, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("key", String, primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("tokens_cached", Integer, nullable=False),
+    Column("tokens_reasoning", Integer, nullable=False),
+    Column("estimated", Boolean, nullable=False),
+    Column("made_at", Float, nullable=False),
+)
+
+budgets = Table(
+    "budgets",
+    metadata,
+    # "sweep:NAME" or "cell:ID". `used` holds what was spent and what may have been.
+    Column("scope", String, primary_key=True),
+    Column("used_usd", Float, nullable=False),
+    Column("reserved_usd", Float, nullable=False),
+)

@@ -1,0 +1,73 @@
+"""Token counts: read from a response, or estimated where the provider does not say."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from seedbed.lm.types import JsonDict, Usage
+
+_CHARS_PER_TOKEN = 3
+"""On the safe side for a reservation; what is billed is read from the response."""
+_TOKENS_PER_MESSAGE = 4
+
+
+def usage_of(request: JsonDict, response: JsonDict) -> Usage:
+    """The tokens of a response; counted here and marked `estimated` where the provider left them out."""
+    told = response.get("usage") or {}
+    if isinstance(told.get("prompt_tokens"), int) and isinstance(told.get("completion_tokens"), int):
+        return Usage(
+            input=told["prompt_tokens"],
+            output=told["completion_tokens"],
+            cached=_detail(told, "prompt_tokens_details", "cached_tokens"),
+            reasoning=_detail(told, "completion_tokens_details", "reasoning_tokens"),
+        )
+    name = str(request.get("model", ""))
+    replies = [choice.get("message", {}).get("content") or "" for choice in response.get("choices", [])]
+    sent = sum(_TOKENS_PER_MESSAGE + count_tokens(text, name) for text in _texts(request))
+    return Usage(input=sent, output=sum(count_tokens(reply, name) for reply in replies), estimated=True)
+
+
+def rough_size(request: JsonDict) -> int:
+    """An upper guess at a request's input tokens, from its length alone: cheap enough for every call."""
+    size = 0
+    for text in _texts(request):
+        # Scripts without spaces cost about a token a character; bytes tell them from letters.
+        size += len(text.encode()) // _CHARS_PER_TOKEN + _TOKENS_PER_MESSAGE
+    return size
+
+
+def count_tokens(text: str, model: str = "") -> int:
+    """Tokens of a text by the tokenizer of OpenAI's newer models, or of the older ones by name."""
+    return len(_encoding("cl100k_base" if "gpt-4-" in model or "gpt-3.5" in model else "o200k_base").encode_ordinary(text))
+
+
+@lru_cache(maxsize=2)
+def _encoding(name: str) -> Any:
+    # litellm ships the tokenizer's files; pointing at them keeps tiktoken off the network.
+    spec = importlib.util.find_spec("litellm")
+    if spec is not None and spec.submodule_search_locations:
+        folder = Path(next(iter(spec.submodule_search_locations))) / "litellm_core_utils" / "tokenizers"
+        os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(folder))
+    import tiktoken
+
+    return tiktoken.get_encoding(name)
+
+
+def _detail(usage: dict[str, Any], group: str, name: str) -> int:
+    value = (usage.get(group) or {}).get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _texts(request: JsonDict) -> list[str]:
+    texts: list[str] = []
+    for message in request.get("messages", []):
+        content = message.get("content")
+        if isinstance(content, str):
+            texts.append(content)
+        elif isinstance(content, list):
+            texts.extend(str(part.get("text", "")) for part in content)
+    return texts

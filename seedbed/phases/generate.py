@@ -1,0 +1,78 @@
+"""Generate: put every case of a cell to its system and write down what came back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from seedbed.errors import CellFailed
+from seedbed.lm.ledger.reads import phase_usage
+from seedbed.phases.context import CellContext
+from seedbed.phases.progress import report
+from seedbed.phases.samples import predict, run_all
+from seedbed.store import write_json, write_jsonl
+from seedbed.suite import Case, Prediction, resolve
+
+FILES = ["config.json", "predictions.jsonl"]
+
+
+def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """Writes config.json and predictions.jsonl, a row a case in the order of the benchmark."""
+    cases = context.benchmark.test
+    predictions = context.runtime.run(_predict_all(context, cases))
+    errors = [p.error for p in predictions if p.error is not None]
+    _refuse_too_many(context, len(cases), errors)
+    write_json(folder / "config.json", _config(context))
+    write_jsonl(folder / "predictions.jsonl", (asdict(p) for p in predictions))
+    usage = phase_usage(context.runtime.ledger.engine, context.cell.id, "generate", context.execution)
+    return FILES, {
+        "execution": context.execution,
+        "n": len(cases),
+        "n_errors": len(errors),
+        "excluded": dict(context.benchmark.excluded),
+        "usage": usage.to_json(),
+    }
+
+
+async def _predict_all(context: CellContext, cases: Any) -> list[Prediction]:
+    import dspy
+
+    plan, cell = context.run.plan, context.cell
+    found: dict[str, Prediction] = {}
+    with dspy.context(lm=context.lm("task"), disable_history=True, track_usage=False):
+        system = resolve(plan.system_spec(cell).build)(context, plan.system_options(cell))
+
+        async def work(case: Case) -> None:
+            found[case.sample_id] = await predict(system, case)
+            report(cell, "generate", len(found), len(cases))
+
+        await run_all(context.runtime, cases, work, at_once=plan.model(cell)[1].limits.concurrency)
+    return [found[case.sample_id] for case in cases]
+
+
+def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str, Any]]) -> None:
+    allowed = context.run.plan.config.max_error_share
+    if errors and len(errors) > allowed * total:
+        kind, count = Counter(error["kind"] for error in errors).most_common(1)[0]
+        example = next(error["message"] for error in errors if error["kind"] == kind)
+        raise CellFailed(
+            f"{context.cell.title}: {len(errors)} of {total} samples failed, more than max_error_share {allowed:g}; "
+            f"{count} with {kind}: {example}"
+        )
+
+
+def _config(context: CellContext) -> dict[str, Any]:
+    """What this cell is, readable without the sweep it belongs to."""
+    plan, cell = context.run.plan, context.cell
+    roles = (*plan.system_spec(cell).roles, *context.suite.score_roles)
+    return {
+        "cell": asdict(cell),
+        "suite_version": context.suite.version,
+        "benchmark_options": plan.benchmark_options(cell).model_dump(mode="json"),
+        "system_options": plan.system_options(cell).model_dump(mode="json"),
+        "model": plan.model(cell)[1].model_dump(mode="json"),
+        "roles": {role: plan.model(cell, role)[0] for role in roles},
+    }

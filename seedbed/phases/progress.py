@@ -1,0 +1,23 @@
+"""How far a phase has come, told to whoever listens: a progress bar in the terminal, an artifact in Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from seedbed.cell import Cell
+
+Listener = Callable[[Cell, str, int, int], None]
+"""Cell, phase, samples done, samples in all."""
+
+_listeners: list[Listener] = []
+
+
+def listen(listener: Listener) -> Callable[[], None]:
+    """Add a listener; the returned function removes it. It is called from the event loop and must not block."""
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener)
+
+
+def report(cell: Cell, phase: str, done: int, total: int) -> None:
+    for listener in _listeners:
+        listener(cell, phase, done, total)

@@ -1,0 +1,252 @@
+"""From a config to the list of cells: every name checked, every id computed, nothing run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from seedbed.cell import Cell, cell_id
+from seedbed.config import BenchmarkConfig, Experiment, ModelConfig, OptimizerConfig, SweepConfig, SystemConfig
+from seedbed.errors import UserError
+from seedbed.hashing import hash_files, hash_json
+from seedbed.registry import get_suite, import_plugins, nearest, suite_names
+from seedbed.suite import BenchmarkOptions, BenchmarkSpec, Options, Suite, SystemSpec, resolve
+from seedbed.yamlfile import FieldPath, YamlFile
+
+PLAN_SCHEMA_VERSION = 1
+OPTIMIZERS = ("Baseline",)
+
+NamedT = TypeVar("NamedT", BenchmarkConfig, SystemConfig)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep will do. It is written to plan.json, from which every task reads its part."""
+
+    config: SweepConfig
+    config_dir: str
+    cells: tuple[Cell, ...]
+
+    def cell(self, id: str) -> Cell:
+        return self._by_id()[id]
+
+    def experiment(self, cell: Cell) -> Experiment:
+        return self.config.experiments[cell.experiment]
+
+    def benchmark_options(self, cell: Cell) -> BenchmarkOptions:
+        config = _shown(self.experiment(cell).benchmarks, cell.benchmark)
+        return _benchmark_options(self.benchmark_spec(cell), config, Path(self.config_dir))
+
+    def benchmark_spec(self, cell: Cell) -> BenchmarkSpec:
+        return get_suite(cell.suite).benchmarks[_shown(self.experiment(cell).benchmarks, cell.benchmark).name]
+
+    def system_options(self, cell: Cell) -> Options:
+        config = _shown(self.experiment(cell).systems, cell.system)
+        return resolve(self.system_spec(cell).options)(**config.options)
+
+    def system_spec(self, cell: Cell) -> SystemSpec:
+        return get_suite(cell.suite).systems[_shown(self.experiment(cell).systems, cell.system).name]
+
+    def model(self, cell: Cell, role: str = "task") -> tuple[str, ModelConfig]:
+        """Name and settings of the model that plays a role for a cell; a role without one is played by the cell's."""
+        name = cell.model if role == "task" else self.config.roles.get(role, cell.model)  # type: ignore[call-overload]
+        return name, self.config.models[name]
+
+    def groups(self) -> dict[tuple[str, str, str, int], list[Cell]]:
+        grouped: dict[tuple[str, str, str, int], list[Cell]] = {}
+        for cell in self.cells:
+            grouped.setdefault(cell.group, []).append(cell)
+        return grouped
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any figure of this sweep comes from the offline model."""
+        return any(model.simulated for model in self.config.models.values())
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema_version": PLAN_SCHEMA_VERSION,
+            "config": self.config.model_dump(mode="json"),
+            "config_dir": self.config_dir,
+            "cells": [asdict(cell) for cell in self.cells],
+        }
+
+    @lru_cache(maxsize=1)  # noqa: B019 - plans are few and live as long as the process
+    def _by_id(self) -> dict[str, Cell]:
+        return {cell.id: cell for cell in self.cells}
+
+    __hash__ = object.__hash__
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan of a sweep as it was written; its plugins are imported."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if data["schema_version"] != PLAN_SCHEMA_VERSION:
+        raise UserError(f"{path}: schema_version is {data['schema_version']}, this Seedbed reads {PLAN_SCHEMA_VERSION}.")
+    config = SweepConfig.model_validate(data["config"])
+    import_plugins(config.plugins, Path(data["config_dir"]))
+    return Plan(config, data["config_dir"], tuple(Cell(**cell) for cell in data["cells"]))
+
+
+def make_plan(config: SweepConfig, source: YamlFile) -> Plan:
+    """Check every name and option of a config against the registry and lay out its cells."""
+    folder = source.path.resolve().parent
+    import_plugins(config.plugins, folder)
+    _check_roles(config, source)
+    cells: list[Cell] = []
+    seen: dict[str, Cell] = {}
+    for index, experiment in enumerate(config.experiments):
+        at: FieldPath = ("experiments", index)
+        for cell in _cells(config, index, experiment, source, at, folder):
+            _refuse_clash(cell, at, [c for c in (seen.get(cell.folder), seen.get(cell.id)) if c], source)
+            seen[cell.folder] = seen[cell.id] = cell
+            cells.append(cell)
+    return Plan(config, str(folder), tuple(cells))
+
+
+def missing_keys(config: SweepConfig, source: YamlFile) -> None:
+    """Refuse to start where a model that is used names a key variable that is not set."""
+    used = {name for experiment in config.experiments for name in experiment.models} | set(config.roles.values())
+    for name in sorted(used):
+        variable = config.models[name].api_key_env
+        if variable and not os.environ.get(variable):
+            raise source.error(
+                ("models", name, "api_key_env"), f"the environment variable {variable} is not set; export it first."
+            )
+
+
+def _cells(
+    config: SweepConfig, index: int, experiment: Experiment, source: YamlFile, at: FieldPath, folder: Path
+) -> Iterator[Cell]:
+    if experiment.suite not in suite_names():
+        raise source.error((*at, "suite"), f"unknown suite {experiment.suite!r}; {nearest(experiment.suite, suite_names())}")
+    suite = get_suite(experiment.suite)
+    _check_names(experiment, suite, config, source, at)
+    benchmarks = {b.shown: _benchmark_identity(suite, b, source, (*at, "benchmarks", i), folder)
+                  for i, b in enumerate(experiment.benchmarks)}  # fmt: skip
+    systems = {s.shown: _system_identity(suite, s, source, (*at, "systems", i)) for i, s in enumerate(experiment.systems)}
+    for seed in config.seeds:
+        for model in experiment.models:
+            for benchmark in experiment.benchmarks:
+                for system in experiment.systems:
+                    spec = suite.systems[system.name]
+                    roles = {r: config.models[config.roles.get(r, model)] for r in (*spec.roles, *suite.score_roles)}  # type: ignore[call-overload]
+                    for optimizer in experiment.optimizers:
+                        id = cell_id(
+                            suite=suite.name,
+                            suite_version=suite.version,
+                            benchmark=benchmarks[benchmark.shown],
+                            system=systems[system.shown],
+                            optimizer={"name": optimizer.name, **optimizer.options},
+                            model=config.models[model],
+                            roles=roles,
+                            seed=seed,
+                        )
+                        yield Cell(
+                            id, index, suite.name, benchmark.shown, system.shown, optimizer.shown, model, seed
+                        )
+
+
+def _check_names(experiment: Experiment, suite: Suite, config: SweepConfig, source: YamlFile, at: FieldPath) -> None:
+    for i, model in enumerate(experiment.models):
+        if model not in config.models:
+            raise source.error((*at, "models", i), f"unknown model {model!r}; {nearest(model, config.models)}")
+    known: tuple[tuple[str, Iterable[BenchmarkConfig | SystemConfig | OptimizerConfig], Iterable[str]], ...] = (
+        ("benchmarks", experiment.benchmarks, suite.benchmarks),
+        ("systems", experiment.systems, suite.systems),
+        ("optimizers", experiment.optimizers, OPTIMIZERS),
+    )
+    for field, entries, names in known:
+        for i, entry in enumerate(entries):
+            if entry.name not in names:
+                what = f"unknown {field[:-1]} {entry.name!r} of suite {suite.name!r}"
+                raise source.error((*at, field, i), f"{what}; {nearest(entry.name, names)}")
+        counts = Counter(entry.shown for entry in entries)
+        for i, entry in enumerate(entries):
+            if counts[entry.shown] > 1:
+                raise source.error(
+                    (*at, field, i), f"{entry.shown!r} is named twice; give one of them another label: {{label: ...}}."
+                )
+
+
+def _check_roles(config: SweepConfig, source: YamlFile) -> None:
+    for role, model in config.roles.items():
+        if model not in config.models:
+            raise source.error(("roles", role), f"unknown model {model!r}; {nearest(model, config.models)}")
+
+
+def _benchmark_identity(
+    suite: Suite, config: BenchmarkConfig, source: YamlFile, at: FieldPath, folder: Path
+) -> Mapping[str, Any]:
+    spec = suite.benchmarks[config.name]
+    try:
+        options = _benchmark_options(spec, config, folder)
+    except ValidationError as error:
+        raise _option_error(error, resolve(spec.options), f"benchmark {config.name!r}", source, at) from None
+    data = options.path or spec.data
+    if data is None:
+        raise source.error((*at, "path"), f"benchmark {config.name!r} ships no data; give the path of a file.")
+    if not data.exists():
+        raise source.error((*at, "path"), f"{data} does not exist; paths are taken from the folder of the config file.")
+    chosen = options.model_dump(mode="json", exclude_defaults=True, exclude={"path"})
+    return {"name": config.name, "options": chosen, "data": _data_hash(data)}
+
+
+def _system_identity(suite: Suite, config: SystemConfig, source: YamlFile, at: FieldPath) -> Mapping[str, Any]:
+    kind = resolve(suite.systems[config.name].options)
+    try:
+        options = kind(**config.options)
+    except ValidationError as error:
+        raise _option_error(error, kind, f"system {config.name!r}", source, at) from None
+    return {"name": config.name, "options": options.model_dump(mode="json", exclude_defaults=True)}
+
+
+def _benchmark_options(spec: BenchmarkSpec, config: BenchmarkConfig, folder: Path) -> BenchmarkOptions:
+    options = resolve(spec.options)(**config.options)
+    if options.path is None or options.path.is_absolute():
+        return options
+    return options.model_copy(update={"path": folder / options.path})
+
+
+def _option_error(
+    error: ValidationError, kind: type[Options], owner: str, source: YamlFile, at: FieldPath
+) -> UserError:
+    first = error.errors(include_url=False)[0]
+    field = str(first["loc"][0])
+    if first["type"] == "extra_forbidden":
+        return source.error((*at, field), f"unknown option of {owner}; {nearest(field, ['label', *kind.model_fields])}")
+    return source.error((*at, *first["loc"]), f"{first['msg']} (got {first['input']!r}).")
+
+
+def _refuse_clash(cell: Cell, at: FieldPath, cells: Iterable[Cell], source: YamlFile) -> None:
+    for other in cells:
+        if cell.folder == other.folder:
+            raise source.error(
+                at, f"its cell {cell.title!r} would share the folder {cell.folder} with another; give one a label."
+            )
+        if cell.id == other.id:
+            raise source.error(
+                at, f"its cell {cell.title!r} is the same experiment as {other.title!r} under another name; remove one."
+            )
+
+
+@lru_cache(maxsize=256)
+def _data_hash(path: Path) -> str:
+    return hash_files([path])
+
+
+def _shown(entries: Iterable[NamedT], label: str) -> NamedT:
+    return next(entry for entry in entries if entry.shown == label)
+
+
+def plan_hash(plan: Plan) -> str:
+    """Changes when any cell does; names the sweep's state beyond its name."""
+    return hash_json(sorted(cell.id for cell in plan.cells))

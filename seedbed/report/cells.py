@@ -1,0 +1,43 @@
+"""The cells of a sweep as rows of a table."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from seedbed.plan import Plan
+from seedbed.registry import get_suite
+from seedbed.store import Store, read_json
+
+
+def cell_table(store: Store, plan: Plan) -> list[dict[str, Any]]:
+    """A row a cell: what it is, its metrics if it has them, what it used."""
+    rows: list[dict[str, Any]] = []
+    for cell in plan.cells:
+        row: dict[str, Any] = {
+            "suite": cell.suite,
+            "benchmark": cell.benchmark,
+            "system": cell.label,
+            "model": cell.model,
+            "seed": cell.seed,
+        }
+        path = store.cell_dir(cell) / "metrics.json"
+        if path.exists():
+            data = read_json(path)
+            metrics = data["metrics"].get(cell.label, {})
+            row |= {m.label: _rounded(metrics.get(m.name), m.digits) for m in get_suite(cell.suite).metrics if m.name in metrics}
+            row |= {"n": metrics.get("n"), "errors": metrics.get("n_errors")}
+            row["tokens"] = sum(u["tokens_in"] + u["tokens_out"] for u in data["usage"].values())
+        rows.append(row)
+    return rows
+
+
+def cost_records(folder: Path) -> list[dict[str, str]]:
+    """costs.csv of a sweep's run as records."""
+    with (folder / "costs.csv").open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def _rounded(value: float | None, digits: int) -> float | str:
+    return "-" if value is None else round(value, digits)

@@ -1,0 +1,192 @@
+"""What a suite is made of: cases, benchmarks, systems, a scorer. A reader of this file knows what a plugin must give.
+
+Targets are either the object itself or "package.module:name"; the latter is imported only when it is needed, so that
+naming every suite costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    import dspy
+
+T = TypeVar("T")
+Target: TypeAlias = T | str
+
+
+class Options(BaseModel):
+    """Base of the options of a benchmark or a system: what a config may say beside its name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BenchmarkOptions(Options):
+    """What every benchmark understands; a suite adds its own fields in a subclass."""
+
+    path: Path | None = None
+    """A file or folder of the user's; null takes the data shipped with the suite."""
+    limit: int | None = None
+    """At most this many test cases, taken from the front."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question put to a system. Systems receive `inputs` and nothing else of it."""
+
+    sample_id: str
+    inputs: Mapping[str, Any]
+    gold: Any = None
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Facts for slices and reports (language, topic); neither given to systems nor scored."""
+    cluster: str | None = None
+    """Samples that stand or fall together share a cluster; resampling keeps them whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A named set of cases. `test` is what is reported; `train` and `val` are for optimizers."""
+
+    name: str
+    test: Sequence[Case]
+    train: Sequence[Case] = ()
+    val: Sequence[Case] = ()
+    resources: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What systems need beside the case, for example a corpus."""
+    excluded: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How many rows of the source were left out, by reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The scores of one sample. An undefined metric is None; a failed sample has no scores at all."""
+
+    sample_id: str
+    status: Literal["ok", "error", "skipped"]
+    scores: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reason: str | None = None
+    cluster: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a system gave for a case: an output, or an error that is never a score."""
+
+    sample_id: str
+    output: Mapping[str, Any] | None
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """How a metric is shown and compared."""
+
+    name: str
+    label: str
+    higher_is_better: bool | None = True
+    digits: int = 3
+
+
+class PhaseContext(Protocol):
+    """What a system or a scorer may use of the cell it works for."""
+
+    @property
+    def benchmark(self) -> Benchmark: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def cache_dir(self) -> Path:
+        """A folder for things that are slow to make and safe to lose, such as an index."""
+        ...
+
+    def lm(self, role: str = "task") -> dspy.LM:
+        """The model of a role. Its calls are recorded under this cell, phase and role."""
+        ...
+
+
+class LoadBenchmark(Protocol):
+    def __call__(self, options: Any) -> Benchmark: ...
+
+
+class BuildSystem(Protocol):
+    """Returns a dspy.Module or a callable (plain or async) that takes a case's inputs as keyword arguments."""
+
+    def __call__(self, context: PhaseContext, options: Any) -> Callable[..., Any]: ...
+
+
+class ScoreCell(Protocol):
+    """Scores all predictions of a cell; must return one row a case, failures included."""
+
+    async def __call__(
+        self, context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]
+    ) -> list[ScoreRow]: ...
+
+
+class Aggregate(Protocol):
+    """Turns the rows of a cell into its flat metrics; n, n_errors and n_skipped are always among them."""
+
+    def __call__(self, rows: Sequence[ScoreRow]) -> dict[str, float | int | None]: ...
+
+
+class ScoreGroup(Protocol):
+    """Adds metrics that pair systems: rows and metrics of each label in, metrics of each label out."""
+
+    def __call__(
+        self, rows: Mapping[str, Sequence[ScoreRow]], metrics: Mapping[str, dict[str, Any]]
+    ) -> dict[str, dict[str, Any]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkSpec:
+    load: Target[LoadBenchmark]
+    options: Target[type[BenchmarkOptions]] = BenchmarkOptions
+    data: Path | None = None
+    """Shipped data (a file or folder), hashed into the cell id when the config gives no path."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSpec:
+    build: Target[BuildSystem]
+    options: Target[type[Options]] = Options
+    roles: tuple[str, ...] = ()
+    """Roles, beside `task`, whose models this system calls; they become part of the cell id."""
+    calls_per_case: float = 1.0
+    """Model calls a case takes, for estimates before a cent is spent."""
+    evidence_tokens: float = 0.0
+    """Tokens of retrieved text in a call, for the same estimates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    name: str
+    title: str
+    version: str
+    """Part of every cell id. Raise it when the code changes results."""
+    benchmarks: Mapping[str, BenchmarkSpec]
+    systems: Mapping[str, SystemSpec]
+    score: Target[ScoreCell]
+    aggregate: Target[Aggregate]
+    metrics: tuple[Metric, ...]
+    score_roles: tuple[str, ...] = ()
+    """Roles whose models the scorer calls."""
+    score_calls_per_case: float = 0.0
+    score_group: Target[ScoreGroup] | None = None
+    console: Target[Callable[[Mapping[str, Mapping[str, Any]]], str]] | None = None
+    """Writes the metrics of a group, by label, as the lines printed at the end of a sweep."""
+
+
+def resolve(target: Target[T]) -> T:
+    """The object behind a target, imported now if it was only named."""
+    if not isinstance(target, str):
+        return target
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)

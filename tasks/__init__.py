@@ -1,0 +1,1 @@
+"""Prefect tasks: a phase of a cell each. Retries, caching, names and artifacts; no logic."""

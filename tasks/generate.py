@@ -1,0 +1,13 @@
+"""Generate: the system answers the cases of a cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seedbed.phases.run import run_phase
+from tasks.policy import phase_task
+
+
+@phase_task("generate")
+def generate(folder: str, cell_id: str) -> dict[str, Any]:
+    return run_phase(folder, cell_id, "generate")

@@ -1,0 +1,30 @@
+"""Publish: the summary as artifacts in the Prefect UI."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from prefect import task
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.cache_policies import NO_CACHE
+
+from seedbed.phases.context import open_run
+from seedbed.report.cells import cell_table, cost_records
+
+
+@task(name="publish", task_run_name="artifacts for the UI", cache_policy=NO_CACHE)
+def publish(folder: str) -> None:
+    run = open_run(folder)
+    sweep = run.plan.config.name
+    text = (Path(folder) / "summary.md").read_text(encoding="utf-8")
+    create_markdown_artifact(text, key=_key("summary", sweep), description=f"Summary of {sweep}, files in {folder}")
+    create_table_artifact(cell_table(run.store, run.plan), key=_key("cells", sweep), description=f"Cells of {sweep}")
+    create_table_artifact(
+        cost_records(Path(folder)), key=_key("costs", sweep), description=f"Calls and costs of {sweep} by phase"
+    )
+
+
+def _key(kind: str, sweep: str) -> str:
+    """Artifact keys may hold lower-case letters, digits and dashes only."""
+    return f"{kind}-{re.sub(r'[^a-z0-9]+', '-', sweep.lower()).strip('-')}"

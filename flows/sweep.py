@@ -1,4 +1,4 @@
-"""The sweep: cells fan out, each optimise -> generate -> score; groups are paired; the summary is made and published."""
+"""The sweep: cells fan out, each optimise -> generate -> score; groups are paired; the summary is published."""
 
 from __future__ import annotations
 
@@ -7,30 +7,35 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from prefect import flow
+from prefect import Flow, flow, get_run_logger, tags
 from prefect.client.schemas.objects import State
 from prefect.futures import PrefectFuture
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
+from prefect.task_runners import ThreadPoolTaskRunner
 
 from seedbed.cell import Cell
+from seedbed.config import RunnerConfig
 from seedbed.errors import BudgetReached, Interrupted, SeedbedError
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.run import Phase, is_done
 from tasks.aggregate import aggregate, score_group
 from tasks.generate import generate
+from tasks.optimise import optimise
 from tasks.policy import PhaseTask
 from tasks.publish import publish
 from tasks.score import score
 
-CHAIN: tuple[tuple[Phase, PhaseTask], ...] = (("generate", generate), ("score", score))
+CHAIN: tuple[tuple[Phase, PhaseTask], ...] = (("optimise", optimise), ("generate", generate), ("score", score))
+"""The phases of a cell; one without an optimizer starts with the second."""
 
 
 @dataclass(frozen=True)
 class CellOutcome:
     cell: Cell
     failure: str | None
-    future: PrefectFuture[Any] | None
+    futures: tuple[PrefectFuture[Any], ...]
+    """The last task of the cell, for the edges of the run's graph; empty if none was started."""
 
 
 def _flow_run_name() -> str:
@@ -54,46 +59,65 @@ async def sweep(folder: str) -> State[Any]:
     return _end_state(status, len(failures), len(outcomes))
 
 
+def sweep_on(runner: RunnerConfig) -> Flow[[str], Any]:
+    """The sweep flow with its tasks on the runner that the config asks for."""
+    # Prefect types a runner by its kind of future and then accepts only the general one.
+    chosen: Any = ThreadPoolTaskRunner(max_workers=runner.workers)
+    return sweep.with_options(task_runner=chosen)
+
+
 async def _run_cell(run: SweepRun, cell: Cell, at_once: asyncio.Semaphore, waiters: ThreadPoolExecutor) -> CellOutcome:
-    """The phases of a cell, one after the other. Each is a task; a place is held so that no task waits in a thread."""
-    folder, before = str(run.folder), None
+    """A cell in its turn; its outcome goes into the run's log."""
     async with at_once:
-        for phase, task in CHAIN:
-            try:
-                run.runtime().check_stop()
-            except SeedbedError as reason:
-                return CellOutcome(cell, str(reason), None)
-            # A cached result is only believed while the files it speaks of are there.
-            current = await asyncio.get_running_loop().run_in_executor(waiters, is_done, folder, cell.id, phase)
-            submitted = (task if current else task.with_options(refresh_cache=True)).submit(
-                folder, cell.id, wait_for=[before] if before else None
-            )
-            state = await _settle(submitted, waiters)
-            if not state.is_completed():
-                return CellOutcome(cell, _reason(state), submitted)
-            before = submitted
+        with tags(cell.suite, cell.benchmark, cell.label, cell.model, f"seed {cell.seed}"):
+            outcome = await _run_phases(run, cell, waiters)
+    if outcome.failure is None:
+        get_run_logger().info("%s: done", cell.title)
+    else:
+        get_run_logger().error("%s: %s", cell.title, outcome.failure)
+    return outcome
+
+
+async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) -> CellOutcome:
+    """The phases of a cell, one after the other, each a task."""
+    folder = str(run.folder)
+    before: tuple[PrefectFuture[Any], ...] = ()
+    for phase, task in CHAIN[0 if run.plan.optimizer_spec(cell) else 1 :]:
+        try:
+            run.runtime().check_stop()
+        except SeedbedError as reason:
+            return CellOutcome(cell, str(reason), before)
+        # A cached result is only believed while the files it speaks of are there.
+        current = await asyncio.get_running_loop().run_in_executor(waiters, is_done, folder, cell.id, phase)
+        chosen = task if current else task.with_options(refresh_cache=True)
+        submitted = chosen.submit(folder, cell.id, wait_for=before)
+        state = await _settle(submitted, waiters)
+        if not state.is_completed():
+            return CellOutcome(cell, await _reason(state), (submitted,))
+        before = (submitted,)
     return CellOutcome(cell, None, before)
 
 
 async def _pair_groups(run: SweepRun, outcomes: list[CellOutcome], waiters: ThreadPoolExecutor) -> None:
-    done = {outcome.cell.id: outcome.future for outcome in outcomes if outcome.failure is None}
+    done = {outcome.cell.id: outcome.futures for outcome in outcomes if outcome.failure is None}
     for group, cells in run.plan.groups().items():
         finished = [cell.id for cell in cells if cell.id in done]
         if finished:
-            before = [done[id] for id in finished]
-            await _settle(score_group.submit(str(run.folder), group, finished, wait_for=before), waiters, must=True)
+            before = [future for cell_id in finished for future in done[cell_id]]
+            submitted = score_group.submit(str(run.folder), group, finished, wait_for=before)  # pyright: ignore[reportCallIssue]
+            await _settle(submitted, waiters, must=True)
 
 
 async def _settle(future: PrefectFuture[Any], waiters: ThreadPoolExecutor, *, must: bool = False) -> State[Any]:
     """Wait for a task without blocking the others; `must` raises what it failed with."""
     await asyncio.get_running_loop().run_in_executor(waiters, future.wait)
     if must and not future.state.is_completed():
-        await future.state.result(raise_on_failure=True)  # type: ignore[misc]
+        await future.state.aresult(raise_on_failure=True)
     return future.state
 
 
-def _reason(state: State[Any]) -> str:
-    error = state.result(raise_on_failure=False)
+async def _reason(state: State[Any]) -> str:
+    error = await state.aresult(raise_on_failure=False)
     return str(error) if isinstance(error, BaseException) else state.message or state.name or "unknown"
 
 
@@ -110,12 +134,11 @@ def _status(run: SweepRun, outcomes: list[CellOutcome]) -> str:
 
 
 def _end_state(status: str, failed: int, total: int) -> State[Any]:
-    data = {"status": status, "failed": failed, "cells": total}
     message = f"{status}: {total - failed} of {total} cells have results"
     match status:
         case "completed":
-            return Completed(data=data, message=message)
+            return Completed(message=message)
         case "interrupted":
-            return Cancelled(data=data, message=message)
+            return Cancelled(message=message)
         case _:
-            return Failed(data=data, message=message)
+            return Failed(message=message)

@@ -8,18 +8,23 @@ import sys
 from collections.abc import Sequence
 
 from seedbed.errors import UserError
+from seedbed.redact import redact
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. A user's mistake is one sentence and exit code 2, never a traceback."""
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest and arguments.command != "score":
+        parser.error(f"unrecognised arguments: {' '.join(rest)}")
+    arguments.rest = rest
     try:
         command = importlib.import_module(f"seedbed.commands.{arguments.command}")
         return command.run(arguments)
     except UserError as error:
-        print(f"seedbed: {error}", file=sys.stderr)
+        print(redact(f"seedbed: {error}"), file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -47,14 +52,22 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--out", metavar="DIR", help="where results go (default: `out` of the config)")
         if name == "run":
-            command.add_argument("--fresh", action="store_true", help="use nothing made before: pay for every call again")
-            command.add_argument("--replay", action="store_true", help="make no call at all; fail on the first unknown one")
+            command.add_argument(
+                "--fresh", action="store_true", help="use nothing made before: pay for every call again"
+            )
+            command.add_argument(
+                "--replay", action="store_true", help="make no call at all; fail on the first unknown one"
+            )
     status = add("status", "Show how far sweeps have come.")
     status.add_argument("sweep", metavar="SWEEP", nargs="?", help="name of a sweep; all if left out")
     costs = add("costs", "Show calls, tokens and dollars of a sweep by phase, role, model and outcome.")
     costs.add_argument("sweep", metavar="SWEEP")
     for command in (status, costs):
         command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+    score = add("score", "Score answers made elsewhere; further --options belong to the suite.")
+    score.add_argument("suite", metavar="SUITE")
+    score.add_argument("file", metavar="FILE")
+    score.add_argument("--out", metavar="DIR", help="where scores go (default: beside the file)")
     prices = add("prices", "Show what a model would charge.")
     prices.add_argument("model", metavar="MODEL", help="a litellm name, for example openai/gpt-4.1-mini")
     control = add("server", "Start, stop or look at the local Prefect server.")
@@ -62,7 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     ui = add("ui", "Show the address of the Prefect UI and open it in a browser.")
     ui.add_argument("--no-open", action="store_true", help="only print the address")
     suites = add("suites", "List the suites with their benchmarks, systems and metrics.")
-    suites.add_argument("--plugin", metavar="MODULE", action="append", default=[], help="import a module of one's own first")
+    suites.add_argument(
+        "--plugin", metavar="MODULE", action="append", default=[], help="import a module of one's own first"
+    )
+    add("schema", "Print the JSON schema of a config (configs/schema.json is made from it).")
     add("doctor", "Check versions, server, keys and model weights on this machine.")
     return parser
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from seedbed.redact import redact
 from seedbed.yamlfile import FieldPath, YamlFile, read_yaml
 
-Role = Literal["task", "judge", "reflection", "translator"]
+Role = Literal["task", "judge", "reflection", "translator", "untrusted"]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -37,6 +38,8 @@ class Limits(_Frozen):
     """Requests a minute."""
     tpm: float | None = Field(default=None, gt=0)
     """Tokens a minute, input and output together."""
+    scope: Literal["process", "sweep"] = "process"
+    """`sweep` shares these limits out evenly over all processes at work on the ledger; `process` gives them to each."""
 
 
 class Price(_Frozen):
@@ -96,6 +99,10 @@ class _Named(BaseModel):
     @classmethod
     def _from_name(cls, value: Any) -> Any:
         return {"name": value} if isinstance(value, str) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
 
     @property
     def shown(self) -> str:
@@ -167,15 +174,29 @@ class SweepConfig(_Frozen):
 def load_config(path: Path, overrides: list[str] | None = None) -> tuple[SweepConfig, YamlFile]:
     """Read and check the shape of a config; names are checked against the registry when it is planned."""
     source = read_yaml(path, overrides)
+    _refuse_secrets(source, source.data, ())
     try:
         return SweepConfig.model_validate(source.data), source
     except ValidationError as error:
         raise source.error(*_explain(error)) from None
 
 
+def _refuse_secrets(source: YamlFile, value: Any, at: FieldPath) -> None:
+    """A config is copied into every run's folder; a key must not stand in it."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_secrets(source, item, (*at, str(key)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _refuse_secrets(source, item, (*at, index))
+    elif isinstance(value, str) and redact(value) != value:
+        raise source.error(at, "holds a secret; put it into an environment variable and name that (api_key_env: NAME).")
+
+
 def _explain(error: ValidationError) -> tuple[FieldPath, str]:
-    """The first problem as a place and one sentence."""
-    first = error.errors(include_url=False)[0]
+    """The first problem as a place and one sentence; a misspelt key before the missing one it stands for."""
+    problems = error.errors(include_url=False)
+    first = next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
     location: FieldPath = tuple(part for part in first["loc"] if part != "[key]")
     match first["type"]:
         case "extra_forbidden":
@@ -198,7 +219,8 @@ def fields_at(model: type[BaseModel], location: FieldPath) -> list[str]:
             current = current.model_fields[str(part)].annotation
         else:
             # A list index or a dict key: step into the type of the items.
-            current = current.__args__[-1] if hasattr(current, "__args__") else current
+            arguments: tuple[Any, ...] = getattr(current, "__args__", ())
+            current = arguments[-1] if arguments else current
         while not isinstance(current, type) and type(None) in getattr(current, "__args__", ()):
             current = next(arg for arg in current.__args__ if arg is not type(None))
     if isinstance(current, type) and issubclass(current, BaseModel):

@@ -41,12 +41,15 @@ class ProviderError(SeedbedError):
         *,
         status: int | None = None,
         retry_after: float | None = None,
+        unsent: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind: ProviderErrorKind = kind
         self.message = message
         self.status = status
         self.retry_after = retry_after
+        self.unsent = unsent
+        """The request never left, so nobody can charge for it."""
 
     @property
     def retryable(self) -> bool:
@@ -54,7 +57,7 @@ class ProviderError(SeedbedError):
 
     @property
     def maybe_billed(self) -> bool:
-        return self.kind in MAYBE_BILLED_KINDS
+        return self.kind in MAYBE_BILLED_KINDS and not self.unsent
 
 
 class CellFailed(SeedbedError):

@@ -9,7 +9,6 @@ from seedbed.lm.prices import price_of
 from seedbed.lm.types import Usage
 from seedbed.plan import Plan
 from seedbed.registry import get_suite
-from seedbed.suite import resolve
 
 _CHARS_PER_TOKEN = 4
 _PROMPT_OVERHEAD = 250
@@ -38,7 +37,7 @@ class Estimate:
 def estimate(plan: Plan, cell: Cell) -> Estimate:
     """Calls from the number of cases and what the suite says a case takes; tokens from the length of the inputs."""
     spec, suite = plan.system_spec(cell), get_suite(cell.suite)
-    cases = resolve(plan.benchmark_spec(cell).load)(plan.benchmark_options(cell)).test
+    cases = plan.benchmark(cell).test
     per_case = spec.calls_per_case + suite.score_calls_per_case
     calls = round(len(cases) * per_case)
     characters = sum(len(str(value)) for case in cases for value in case.inputs.values())

@@ -15,14 +15,14 @@ from typing import Any
 
 import seedbed
 from seedbed import server
-from seedbed.config import SweepConfig
+from seedbed.config import RunnerConfig, SweepConfig
 from seedbed.errors import Interrupted, UserError
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import fresh_since, start_fresh
 from seedbed.lm.prices import price_of
 from seedbed.lm.runtime import close_runtimes, stop_runtimes
 from seedbed.plan import Plan
-from seedbed.store import Store, write_json, write_text
+from seedbed.store import Store, read_json, write_json, write_text
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,12 @@ def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False
     return folder
 
 
-def run_sweep(folder: Path, workers: int) -> Launched:
+def run_sweep(folder: Path, runner: RunnerConfig) -> Launched:
     """Run the sweep planned in a folder to its end, or until Ctrl-C."""
     os.environ.update(server.client_environment())
-    flow = _import_sweep()
-    from prefect.task_runners import ThreadPoolTaskRunner
-
-    chosen = flow.with_options(task_runner=ThreadPoolTaskRunner(max_workers=workers))
+    flow = _import_flows().sweep_on(runner)
     try:
-        status = asyncio.run(_run(chosen, str(folder)))
+        status = asyncio.run(_run(flow, str(folder)))
     finally:
         close_runtimes()
     return Launched(status, folder, os.environ["PREFECT_API_URL"])
@@ -82,20 +79,23 @@ async def _run(flow: Any, folder: str) -> str:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
     state = await flow(folder, return_state=True)
-    result = state.data if isinstance(state.data, dict) else None
-    if result is None:
-        result = await state.result(raise_on_failure=True)
-    return result["status"]
+    summary = Path(folder) / "summary.json"
+    if not summary.exists():
+        # The flow itself broke, not a cell of it.
+        await state.aresult(raise_on_failure=True)
+    return read_json(summary)["status"]
 
 
-def _import_sweep() -> Any:
-    """The sweep flow, after checking that `flows` and `tasks` are Seedbed's: the names are common ones."""
+def _import_flows() -> Any:
+    """The module of the sweep flow, once it is sure that `flows` and `tasks` are ours: the names are common ones."""
     ours = Path(seedbed.__file__).resolve().parent.parent
     for name in ("flows", "tasks"):
         found = Path(importlib.import_module(name).__file__ or "").resolve().parent.parent
         if found != ours:
-            raise UserError(f"the package {name!r} at {found} shadows Seedbed's own at {ours}; rename it or run elsewhere.")
-    return importlib.import_module("flows.sweep").sweep
+            raise UserError(
+                f"the package {name!r} at {found} shadows Seedbed's own at {ours}; rename it or run elsewhere."
+            )
+    return importlib.import_module("flows.sweep")
 
 
 def _refuse_blind_budget(config: SweepConfig) -> None:

@@ -11,7 +11,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("seedbed", "dspy", "prefect", "litellm", "openai", "gepa", "numpy", "pandas", "bm25s", "FlagEmbedding", "torch")
+_PACKAGES = (
+    "seedbed",
+    "dspy",
+    "prefect",
+    "litellm",
+    "openai",
+    "gepa",
+    "numpy",
+    "pandas",
+    "bm25s",
+    "FlagEmbedding",
+    "torch",
+)
 
 
 def manifest(*, cell_id: str, config_hash: str, data_hash: str, simulated: bool, **more: Any) -> Mapping[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,26 +18,36 @@ from seedbed.cell import Cell, cell_id
 from seedbed.config import BenchmarkConfig, Experiment, ModelConfig, OptimizerConfig, SweepConfig, SystemConfig
 from seedbed.errors import UserError
 from seedbed.hashing import hash_files, hash_json
+from seedbed.optimizers import BASELINE, OptimizerSpec, find_optimizer, optimizer_names
 from seedbed.registry import get_suite, import_plugins, nearest, suite_names
-from seedbed.suite import BenchmarkOptions, BenchmarkSpec, Options, Suite, SystemSpec, resolve
+from seedbed.suite import Benchmark, BenchmarkOptions, BenchmarkSpec, Options, Suite, SystemSpec, resolve
 from seedbed.yamlfile import FieldPath, YamlFile
 
 PLAN_SCHEMA_VERSION = 1
-OPTIMIZERS = ("Baseline",)
 
-NamedT = TypeVar("NamedT", BenchmarkConfig, SystemConfig)
+NamedT = TypeVar("NamedT", BenchmarkConfig, SystemConfig, OptimizerConfig)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """What a sweep will do. It is written to plan.json, from which every task reads its part."""
 
     config: SweepConfig
     config_dir: str
     cells: tuple[Cell, ...]
+    _loaded: dict[tuple[int, str], Benchmark] = field(default_factory=dict[tuple[int, str], Benchmark], repr=False)
+    _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def cell(self, id: str) -> Cell:
-        return self._by_id()[id]
+    def cell(self, cell_id: str) -> Cell:
+        return self._by_id[cell_id]
+
+    def benchmark(self, cell: Cell) -> Benchmark:
+        """The cases a cell is asked, loaded once: cells of all systems and seeds share them."""
+        key = (cell.experiment, cell.benchmark)
+        with self._loading:
+            if key not in self._loaded:
+                self._loaded[key] = resolve(self.benchmark_spec(cell).load)(self.benchmark_options(cell))
+            return self._loaded[key]
 
     def experiment(self, cell: Cell) -> Experiment:
         return self.config.experiments[cell.experiment]
@@ -48,12 +59,33 @@ class Plan:
     def benchmark_spec(self, cell: Cell) -> BenchmarkSpec:
         return get_suite(cell.suite).benchmarks[_shown(self.experiment(cell).benchmarks, cell.benchmark).name]
 
+    def data_hash(self, cell: Cell) -> str:
+        """The hash of the files the cell's benchmark is read from."""
+        path = self.benchmark_options(cell).path or self.benchmark_spec(cell).data
+        assert path is not None
+        return _data_hash(path)
+
     def system_options(self, cell: Cell) -> Options:
         config = _shown(self.experiment(cell).systems, cell.system)
         return resolve(self.system_spec(cell).options)(**config.options)
 
     def system_spec(self, cell: Cell) -> SystemSpec:
         return get_suite(cell.suite).systems[_shown(self.experiment(cell).systems, cell.system).name]
+
+    def optimizer(self, cell: Cell) -> OptimizerConfig:
+        return _shown(self.experiment(cell).optimizers, cell.optimizer)
+
+    def optimizer_spec(self, cell: Cell) -> OptimizerSpec | None:
+        """None for Baseline."""
+        return find_optimizer(self.optimizer(cell).name)
+
+    def optimizer_options(self, cell: Cell) -> Options:
+        spec = self.optimizer_spec(cell)
+        return spec.options(**self.optimizer(cell).options) if spec else Options()
+
+    def roles(self, cell: Cell) -> tuple[str, ...]:
+        """Roles beside `task` whose models have a part in the cell's figures."""
+        return _roles(get_suite(cell.suite), self.system_spec(cell), self.optimizer_spec(cell))
 
     def model(self, cell: Cell, role: str = "task") -> tuple[str, ModelConfig]:
         """Name and settings of the model that plays a role for a cell; a role without one is played by the cell's."""
@@ -79,18 +111,18 @@ class Plan:
             "cells": [asdict(cell) for cell in self.cells],
         }
 
-    @lru_cache(maxsize=1)  # noqa: B019 - plans are few and live as long as the process
+    @cached_property
     def _by_id(self) -> dict[str, Cell]:
         return {cell.id: cell for cell in self.cells}
-
-    __hash__ = object.__hash__
 
 
 def read_plan(path: Path) -> Plan:
     """The plan of a sweep as it was written; its plugins are imported."""
     data = json.loads(path.read_text(encoding="utf-8"))
     if data["schema_version"] != PLAN_SCHEMA_VERSION:
-        raise UserError(f"{path}: schema_version is {data['schema_version']}, this Seedbed reads {PLAN_SCHEMA_VERSION}.")
+        raise UserError(
+            f"{path}: schema_version is {data['schema_version']}, this Seedbed reads {PLAN_SCHEMA_VERSION}."
+        )
     config = SweepConfig.model_validate(data["config"])
     import_plugins(config.plugins, Path(data["config_dir"]))
     return Plan(config, data["config_dir"], tuple(Cell(**cell) for cell in data["cells"]))
@@ -127,31 +159,39 @@ def _cells(
     config: SweepConfig, index: int, experiment: Experiment, source: YamlFile, at: FieldPath, folder: Path
 ) -> Iterator[Cell]:
     if experiment.suite not in suite_names():
-        raise source.error((*at, "suite"), f"unknown suite {experiment.suite!r}; {nearest(experiment.suite, suite_names())}")
+        raise source.error(
+            (*at, "suite"), f"unknown suite {experiment.suite!r}; {nearest(experiment.suite, suite_names())}"
+        )
     suite = get_suite(experiment.suite)
     _check_names(experiment, suite, config, source, at)
     benchmarks = {b.shown: _benchmark_identity(suite, b, source, (*at, "benchmarks", i), folder)
                   for i, b in enumerate(experiment.benchmarks)}  # fmt: skip
-    systems = {s.shown: _system_identity(suite, s, source, (*at, "systems", i)) for i, s in enumerate(experiment.systems)}
+    systems = {
+        s.shown: _system_identity(suite, s, source, (*at, "systems", i)) for i, s in enumerate(experiment.systems)
+    }
+    optimizers = {
+        o.shown: _optimizer_identity(o, source, (*at, "optimizers", i)) for i, o in enumerate(experiment.optimizers)
+    }
+    _check_optimizable(suite, experiment, source, at, folder)
     for seed in config.seeds:
         for model in experiment.models:
             for benchmark in experiment.benchmarks:
                 for system in experiment.systems:
-                    spec = suite.systems[system.name]
-                    roles = {r: config.models[config.roles.get(r, model)] for r in (*spec.roles, *suite.score_roles)}  # type: ignore[call-overload]
                     for optimizer in experiment.optimizers:
-                        id = cell_id(
+                        needed = _roles(suite, suite.systems[system.name], find_optimizer(optimizer.name))
+                        roles = {role: config.models[config.roles.get(role, model)] for role in needed}  # type: ignore[call-overload]
+                        identity = cell_id(
                             suite=suite.name,
                             suite_version=suite.version,
                             benchmark=benchmarks[benchmark.shown],
                             system=systems[system.shown],
-                            optimizer={"name": optimizer.name, **optimizer.options},
+                            optimizer=optimizers[optimizer.shown],
                             model=config.models[model],
                             roles=roles,
                             seed=seed,
                         )
                         yield Cell(
-                            id, index, suite.name, benchmark.shown, system.shown, optimizer.shown, model, seed
+                            identity, index, suite.name, benchmark.shown, system.shown, optimizer.shown, model, seed
                         )
 
 
@@ -162,18 +202,18 @@ def _check_names(experiment: Experiment, suite: Suite, config: SweepConfig, sour
     known: tuple[tuple[str, Iterable[BenchmarkConfig | SystemConfig | OptimizerConfig], Iterable[str]], ...] = (
         ("benchmarks", experiment.benchmarks, suite.benchmarks),
         ("systems", experiment.systems, suite.systems),
-        ("optimizers", experiment.optimizers, OPTIMIZERS),
+        ("optimizers", experiment.optimizers, optimizer_names()),
     )
-    for field, entries, names in known:
+    for kind, entries, names in known:
         for i, entry in enumerate(entries):
-            if entry.name not in names:
-                what = f"unknown {field[:-1]} {entry.name!r} of suite {suite.name!r}"
-                raise source.error((*at, field, i), f"{what}; {nearest(entry.name, names)}")
+            if entry.name not in names and not (kind == "optimizers" and find_optimizer(entry.name)):
+                what = f"unknown {kind[:-1]} {entry.name!r} of suite {suite.name!r}"
+                raise source.error((*at, kind, i), f"{what}; {nearest(entry.name, names)}")
         counts = Counter(entry.shown for entry in entries)
         for i, entry in enumerate(entries):
             if counts[entry.shown] > 1:
                 raise source.error(
-                    (*at, field, i), f"{entry.shown!r} is named twice; give one of them another label: {{label: ...}}."
+                    (*at, kind, i), f"{entry.shown!r} is named twice; give one of them another label: {{label: ...}}."
                 )
 
 
@@ -207,6 +247,41 @@ def _system_identity(suite: Suite, config: SystemConfig, source: YamlFile, at: F
     except ValidationError as error:
         raise _option_error(error, kind, f"system {config.name!r}", source, at) from None
     return {"name": config.name, "options": options.model_dump(mode="json", exclude_defaults=True)}
+
+
+def _optimizer_identity(config: OptimizerConfig, source: YamlFile, at: FieldPath) -> Mapping[str, Any]:
+    spec = find_optimizer(config.name)
+    kind = spec.options if spec else Options
+    try:
+        options = kind(**config.options)
+    except ValidationError as error:
+        raise _option_error(error, kind, f"optimizer {config.name!r}", source, at) from None
+    # How many threads ask at once changes nothing that is found.
+    return {"name": config.name, **options.model_dump(mode="json", exclude_defaults=True, exclude={"threads"})}
+
+
+def _check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, at: FieldPath, folder: Path) -> None:
+    """An optimizer needs feedback from the suite, and train and val cases from the benchmark."""
+    number = next((i for i, o in enumerate(experiment.optimizers) if o.name != BASELINE), None)
+    if number is None:
+        return
+    name = experiment.optimizers[number].name
+    if suite.feedback is None:
+        what = f"suite {suite.name!r} gives no feedback that {name} could learn from; leave it to Baseline."
+        raise source.error((*at, "optimizers", number), what)
+    for i, config in enumerate(experiment.benchmarks):
+        spec = suite.benchmarks[config.name]
+        loaded = resolve(spec.load)(_benchmark_options(spec, config, folder))
+        if not loaded.train or not loaded.val:
+            remedy = "set `split: true`" if "split" in resolve(spec.options).model_fields else "give it such cases"
+            counts = f"{len(loaded.train)} and {len(loaded.val)}"
+            what = f"{name} needs train and val cases, and {config.name!r} has {counts} of them; {remedy}."
+            raise source.error((*at, "benchmarks", i), what)
+
+
+def _roles(suite: Suite, system: SystemSpec, optimizer: OptimizerSpec | None) -> tuple[str, ...]:
+    """Roles beside `task`: the system's, the scorer's and the optimizer's."""
+    return tuple(dict.fromkeys((*system.roles, *suite.score_roles, *(optimizer.roles if optimizer else ()))))
 
 
 def _benchmark_options(spec: BenchmarkSpec, config: BenchmarkConfig, folder: Path) -> BenchmarkOptions:

@@ -27,6 +27,7 @@ ENTRY_POINT_GROUP = "seedbed.suites"
 
 _BUILT_IN: dict[str, str] = {
     "crosslingual": "seedbed.suites.crosslingual:SUITE",
+    "rag_quality": "seedbed.suites.rag_quality:SUITE",
 }
 
 _loaded: dict[str, Suite] = {}

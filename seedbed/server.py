@@ -94,9 +94,17 @@ def client_environment() -> dict[str, str]:
 
     A PREFECT_API_URL that is already set is respected.
     """
-    settings = {"DO_NOT_TRACK": "1", "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "WARNING")}
-    settings["PREFECT_LOCAL_STORAGE_PATH"] = os.environ.get("PREFECT_LOCAL_STORAGE_PATH", str(home() / "results"))
+    wanted = {
+        "DO_NOT_TRACK": "1",
+        "PREFECT_LOCAL_STORAGE_PATH": str(home() / "results"),
+        # The run's log in the UI tells what happened; the terminal has its own progress.
+        "PREFECT_LOGGING_LEVEL": "INFO",
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
+    }
+    settings = {name: os.environ.get(name, value) for name, value in wanted.items()}
     given = os.environ.get("PREFECT_API_URL")
+    if given and not _answers(given):
+        raise UserError(f"PREFECT_API_URL is {given}, but no server answers there; start it or unset the variable.")
     settings["PREFECT_API_URL"] = given or start().api
     return settings
 
@@ -125,7 +133,9 @@ def _spawn(port: int) -> Server:
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise UserError(f"the Prefect server ended at once (exit {process.returncode}); see {home() / 'server.log'}.")
+            raise UserError(
+                f"the Prefect server ended at once (exit {process.returncode}); see {home() / 'server.log'}."
+            )
         if _healthy(server):
             return server
         time.sleep(0.2)
@@ -134,12 +144,17 @@ def _spawn(port: int) -> Server:
 
 
 def _healthy(server: Server) -> bool:
+    return _answers(server.api)
+
+
+def _answers(api: str) -> bool:
+    # A proxy from the environment cannot reach this machine's loopback.
+    local = "://127." in api or "://localhost" in api
+    opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if local else []))
     try:
-        # A proxy from the environment cannot reach this machine's loopback.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"{server.api}/health", timeout=2) as reply:
+        with opener.open(f"{api.rstrip('/')}/health", timeout=5) as reply:
             return reply.status == 200
-    except (urllib.error.URLError, OSError):
+    except (urllib.error.URLError, OSError, ValueError):
         return False
 
 

@@ -7,7 +7,7 @@ naming every suite costs nothing.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import dspy
 
 T = TypeVar("T")
+R = TypeVar("R")
 Target: TypeAlias = T | str
 
 
@@ -47,6 +48,8 @@ class Case:
     """Facts for slices and reports (language, topic); neither given to systems nor scored."""
     cluster: str | None = None
     """Samples that stand or fall together share a cluster; resampling keeps them whole."""
+    repeat: int = 0
+    """Which honest repeat of the same inputs this is; a repeat never gets the answer of another from the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,25 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class Feedback:
+    """What an optimizer learns from one answer: a score from 0 to 1 and, for those that can read, why."""
+
+    score: float
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleUsage:
+    """What the generation of one sample took, from the ledger. Latency is of paid calls; None without one."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    list_usd: float | None
+    latency_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Metric:
     """How a metric is shown and compared."""
 
@@ -108,8 +130,22 @@ class PhaseContext(Protocol):
         """A folder for things that are slow to make and safe to lose, such as an index."""
         ...
 
+    @property
+    def folder(self) -> Path:
+        """The cell's own folder, for files beyond those every cell has; write them with `seedbed.store`."""
+        ...
+
     def lm(self, role: str = "task") -> dspy.LM:
         """The model of a role. Its calls are recorded under this cell, phase and role."""
+        ...
+
+    async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]]) -> list[R]:
+        """Do some work for every case, as many at once as the model allows, results in the order of the cases.
+        Calls made meanwhile are recorded under the case's sample id."""
+        ...
+
+    def sample_usage(self) -> Mapping[str, SampleUsage]:
+        """By sample id, what the generate phase of this cell took; empty for samples without a call."""
         ...
 
 
@@ -143,6 +179,56 @@ class ScoreGroup(Protocol):
     def __call__(
         self, rows: Mapping[str, Sequence[ScoreRow]], metrics: Mapping[str, dict[str, Any]]
     ) -> dict[str, dict[str, Any]]: ...
+
+
+class GiveFeedback(Protocol):
+    """Judges one answer for an optimizer. Called from the optimizer's threads; may call `context.lm("judge")`."""
+
+    def __call__(self, context: PhaseContext, case: Case, output: Mapping[str, Any]) -> Feedback: ...
+
+
+class ScoreFile(Protocol):
+    """`seedbed score SUITE FILE`: scores answers made elsewhere. Writes its files into `out`, returns what to print."""
+
+    def __call__(self, path: Path, out: Path, options: Any) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A part of a report: rows under headings. Cells are shown as they are; None is shown as "-"."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | int | None]]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A part of a report: a drawing as SVG text."""
+
+    title: str
+    svg: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """A finished cell as a report sees it."""
+
+    benchmark: str
+    label: str
+    model: str
+    seed: int
+    metrics: Mapping[str, Any]
+    folder: Path
+    """Where scores.jsonl and the other files of the cell lie."""
+
+
+class MakeReport(Protocol):
+    """The suite's own part of a report, from all its finished cells."""
+
+    def __call__(self, cells: Sequence[CellResult]) -> Sequence[Table | Figure]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +268,11 @@ class Suite:
     score_group: Target[ScoreGroup] | None = None
     console: Target[Callable[[Mapping[str, Mapping[str, Any]]], str]] | None = None
     """Writes the metrics of a group, by label, as the lines printed at the end of a sweep."""
+    feedback: Target[GiveFeedback] | None = None
+    """Needed where systems are to be optimised."""
+    score_file: Target[ScoreFile] | None = None
+    score_file_options: Target[type[Options]] = Options
+    report: Target[MakeReport] | None = None
 
 
 def resolve(target: Target[T]) -> T:

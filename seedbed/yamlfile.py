@@ -71,7 +71,9 @@ def _collect(node: yaml.Node, at: FieldPath, lines: dict[FieldPath, int], path: 
             name = str(key.value)
             if name in seen:
                 # YAML lets the last one win, which would drop what the user wrote above without a word.
-                raise UserError(f"{path}:{key.start_mark.line + 1}: field {dotted((*at, name))}: written twice; remove one.")
+                raise UserError(
+                    f"{path}:{key.start_mark.line + 1}: field {dotted((*at, name))}: written twice; remove one."
+                )
             seen.add(name)
             _collect(value, (*at, name), lines, path)
             lines[(*at, name)] = key.start_mark.line + 1

@@ -14,7 +14,7 @@ from seedbed.hashing import hash_json
 from seedbed.phases.context import open_run
 from seedbed.phases.run import Phase, inputs_hash
 
-PhaseTask = Task[[str, str], dict[str, Any]]
+PhaseTask = Task[..., dict[str, Any]]
 """Takes the folder of the sweep's run and the id of a cell; only these travel, the rest is read from files."""
 
 

@@ -26,7 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"\nspent ${_sum(rows, 'spent_usd')}, of which nothing was paid twice: reused calls cost $0.")
     at_risk = sum(row["at_risk_usd"] for row in rows)
     if at_risk:
-        print(f"up to ${dollars(at_risk)} more may have been billed for calls whose end was not seen (lost, timed out).")
+        print(
+            f"up to ${dollars(at_risk)} more may have been billed for calls whose end was not seen (lost, timed out)."
+        )
     return EXIT_OK
 
 

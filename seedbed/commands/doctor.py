@@ -6,12 +6,18 @@ import argparse
 import importlib.util
 import os
 import sys
+from pathlib import Path
 
 from seedbed import server
 from seedbed.cli import EXIT_FAILED, EXIT_OK
 from seedbed.manifest import package_versions
 
-_NEEDED = {"prefect": ("3.8.8", "3.9"), "dspy": ("3.4.1", "3.5"), "sqlalchemy": ("2.0", "2.1"), "fastapi": ("0", "0.151")}
+_NEEDED = {
+    "prefect": ("3.8.8", "3.9"),
+    "dspy": ("3.4.1", "3.5"),
+    "sqlalchemy": ("2.0", "2.1"),
+    "fastapi": ("0", "0.151"),
+}
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "AZURE_API_KEY", "MISTRAL_API_KEY", "HF_TOKEN")
 
 
@@ -58,7 +64,7 @@ def _embeddings() -> None:
     installed = importlib.util.find_spec("FlagEmbedding") is not None
     print(f"  FlagEmbedding {'installed' if installed else 'not installed (extra: embeddings)'}")
     weights = os.environ.get("SEEDBED_WEIGHTS")
-    present = bool(weights) and os.path.isdir(weights or "")
+    present = bool(weights) and Path(weights or "").is_dir()
     print(f"  weights {weights if present else 'none (set SEEDBED_WEIGHTS to a folder of models)'}")
 
 

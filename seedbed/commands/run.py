@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
     with show_progress(plan):
-        launched = run_sweep(folder, config.runner.workers)
+        launched = run_sweep(folder, config.runner)
     _conclude(launched, plan, root, arguments)
     return {"completed": EXIT_OK, "interrupted": EXIT_INTERRUPTED}.get(launched.status, EXIT_FAILED)
 

@@ -16,6 +16,10 @@ def run(arguments: argparse.Namespace) -> int:
             print("stopped" if server.stop() else "no server was running")
         case _:
             found = server.running()
-            print(f"running: {found.ui} (pid {found.pid})" if found else "not running; start it with `seedbed server start`")
+            print(
+                f"running: {found.ui} (pid {found.pid})"
+                if found
+                else "not running; start it with `seedbed server start`"
+            )
             return EXIT_OK if found else EXIT_FAILED
     return EXIT_OK

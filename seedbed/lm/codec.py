@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,13 @@ KEY_VERSION = 1
 """Raise when the recipe of a key changes: stored responses are then not found any more."""
 
 _MAX_BACKOFF_S = 60.0
+_REASONING = re.compile(r"o[1345](-(mini|nano|pro))?(-\d{4}-\d{2}-\d{2})?$|gpt-5(\.\d+)*(?!-chat)(-.*)?$")
 
 
 def encode(request: Request, model: ModelConfig) -> JsonDict:
     """The chat body of a request, with the model's own `extra` fields in it."""
     body: JsonDict = orjson.loads(_wire().build_request(request, False).body or b"{}")
-    if model.api_base or not model.model.startswith("openai/"):
+    if (model.api_base or not model.model.startswith("openai/")) and not is_reasoning_model(model.model):
         # Only OpenAI itself renamed this field; other servers know the old name.
         limit = body.pop("max_completion_tokens", None)
         if limit is not None:
@@ -33,8 +35,13 @@ def encode(request: Request, model: ModelConfig) -> JsonDict:
     return {**body, **model.extra}
 
 
-def request_key(body: JsonDict, model: ModelConfig, seed: int | None, repeat: tuple[Any, ...]) -> str:
-    """Equal for requests that may share one answer: same model, messages, sampling, seed scope and repeat."""
+def is_reasoning_model(name: str) -> bool:
+    """OpenAI's reasoning families, which take neither a temperature nor `max_tokens`."""
+    return _REASONING.match(name.rpartition("/")[2].lower()) is not None
+
+
+def request_key(body: JsonDict, model: ModelConfig, seed: int | None, repeat: tuple[Any, ...], pool: str = "") -> str:
+    """Equal for requests that may share one answer: same model, messages, sampling, seed scope, repeat and pool."""
     identity = {
         "version": KEY_VERSION,
         "model": model.model,
@@ -44,6 +51,8 @@ def request_key(body: JsonDict, model: ModelConfig, seed: int | None, repeat: tu
         "seed": seed,
         "repeat": repeat,
     }
+    if pool:
+        identity["pool"] = pool
     return hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -51,9 +60,12 @@ def decode(body: JsonDict, model: str) -> Response:
     """A chat completion as DSPy's response. A body it cannot read is a malformed answer, not a bug of ours."""
     from dspy.lm15 import response_from_openai_chat
 
+    for choice in body["choices"]:
+        if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+            raise ProviderError("malformed", "the response holds a choice without a message")
     try:
         return response_from_openai_chat(body, model=model)
-    except (TypeError, ValueError, KeyError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ProviderError("malformed", f"the response cannot be read ({error})") from error
 
 
@@ -66,9 +78,15 @@ def is_empty(body: JsonDict) -> bool:
     return True
 
 
-def to_dspy_error(error: ProviderError, model: ModelConfig, number: int) -> Exception:
-    """The failure in DSPy's terms. DSPy makes the retries and takes `retry_after` as the delay, so the growing,
-    jittered pause is decided here."""
+def retry_delay(error: ProviderError, model: ModelConfig, number: int) -> float:
+    """The growing, jittered pause before the next try, or the provider's Retry-After if that is longer."""
+    growing = min(_MAX_BACKOFF_S, model.backoff_s * 2 ** min(number - 1, 16))
+    return max(error.retry_after or 0.0, growing * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+
+
+def to_dspy_error(error: ProviderError) -> Exception:
+    """The failure in DSPy's terms. DSPy makes the retries, at once: the pause between them is made by the runtime,
+    where a stop can end it."""
     from dspy import lm15
 
     classes: dict[str, type[lm15.LM15Error]] = {
@@ -82,9 +100,7 @@ def to_dspy_error(error: ProviderError, model: ModelConfig, number: int) -> Exce
         "context_length": lm15.ContextLengthError,
         "invalid_request": lm15.InvalidRequestError,
     }
-    growing = min(_MAX_BACKOFF_S, model.backoff_s * 2 ** (number - 1))
-    delay = max(error.retry_after or 0.0, growing * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
-    return classes[error.kind](error.message, status=error.status, retry_after=delay)
+    return classes[error.kind](error.message, status=error.status, retry_after=0.0)
 
 
 @lru_cache(maxsize=1)

@@ -9,61 +9,78 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from seedbed.config import Limits
 
-_BACK_OFF_ONCE_PER_S = 1.0
 _DEFAULT_PAUSE_S = 1.0
+
+Sleep = Callable[[float], Awaitable[None]]
 
 
 class Limiter:
     """Must be used from one event loop only."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._max = float(limits.concurrency)
-        self._allowed = float(limits.concurrency)
+    def __init__(self, limits: Limits, peers: int = 1) -> None:
+        self._limits = limits
+        self._max = self._allowed = float(limits.concurrency)
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._paused_until = 0.0
-        self._last_back_off = 0.0
+        self._last_back_off = float("-inf")
         self._requests = _Bucket(limits.rpm) if limits.rpm else None
         self._tokens = _Bucket(limits.tpm) if limits.tpm else None
+        self.share(peers)
 
     @property
     def allowed(self) -> int:
         """How many calls may be in flight now."""
         return max(1, int(self._allowed))
 
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Hold one of the model's places for the length of a call."""
-        if self._in_flight >= self.allowed or self._waiting:
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
-            try:
-                await waiter
-            except asyncio.CancelledError:
-                if waiter.done() and not waiter.cancelled():
-                    self._release()
-                raise
-        else:
-            self._in_flight += 1
-        try:
-            yield
-        finally:
-            self._release()
+    def share(self, peers: int) -> None:
+        """Take this process's part of limits that `peers` processes share, where the config says they do."""
+        parts = peers if self._limits.scope == "sweep" else 1
+        self._max = max(1.0, float(self._limits.concurrency // parts))
+        self._allowed = min(self._allowed, self._max) if self._last_back_off > 0 else self._max
+        if self._requests and self._limits.rpm:
+            self._requests.set_rate(self._limits.rpm / parts)
+        if self._tokens and self._limits.tpm:
+            self._tokens.set_rate(self._limits.tpm / parts)
+        self._wake()
 
-    async def wait_to_send(self, tokens: int) -> None:
+    async def acquire(self) -> None:
+        """Take one of the model's places; `release` gives it back."""
+        if self._in_flight < self.allowed and not self._waiting:
+            self._in_flight += 1
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                # The place came in the same moment as the cancellation.
+                self.release()
+            else:
+                with suppress(ValueError):
+                    self._waiting.remove(waiter)
+            raise
+
+    def release(self) -> None:
+        self._in_flight -= 1
+        self._wake()
+
+    async def wait_to_send(self, tokens: int, sleep: Sleep = asyncio.sleep) -> None:
         """Wait out a pause and the rates; `tokens` is the size the request is expected to have."""
-        while (pause := self._paused_until - time.monotonic()) > 0:
-            await asyncio.sleep(pause)
+        await self._wait_out_pause(sleep)
         delay = max(
             self._requests.take(1) if self._requests else 0.0, self._tokens.take(tokens) if self._tokens else 0.0
         )
         if delay > 0:
-            await asyncio.sleep(delay)
+            await sleep(delay)
+            # A refusal may have come meanwhile.
+            await self._wait_out_pause(sleep)
 
     def settle(self, expected: int, actual: int) -> None:
         """Correct the tokens-a-minute account once the real size is known."""
@@ -71,20 +88,22 @@ class Limiter:
             self._tokens.give_back(expected - actual)
 
     def succeeded(self) -> None:
-        self._allowed = min(self._max, self._allowed + 1.0 / self._allowed)
-        self._wake()
+        if self._allowed < self._max:
+            self._allowed = min(self._max, self._allowed + 1.0 / self._allowed)
+            self._wake()
 
-    def rate_limited(self, retry_after: float | None) -> None:
+    def rate_limited(self, retry_after: float | None, sent_at: float) -> None:
+        """`sent_at` is the `time.monotonic()` of the refused request."""
         now = time.monotonic()
         self._paused_until = max(self._paused_until, now + (_DEFAULT_PAUSE_S if retry_after is None else retry_after))
         # Calls that were in flight together fail together: one refusal, one halving.
-        if now - self._last_back_off > _BACK_OFF_ONCE_PER_S:
+        if sent_at > self._last_back_off:
             self._last_back_off = now
             self._allowed = max(1.0, self._allowed / 2)
 
-    def _release(self) -> None:
-        self._in_flight -= 1
-        self._wake()
+    async def _wait_out_pause(self, sleep: Sleep) -> None:
+        while (pause := self._paused_until - time.monotonic()) > 0:
+            await sleep(pause)
 
     def _wake(self) -> None:
         while self._waiting and self._in_flight < self.allowed:
@@ -102,13 +121,22 @@ class _Bucket:
         self._level = self._size = max(1.0, self._rate)
         self._at = time.monotonic()
 
+    def set_rate(self, per_minute: float) -> None:
+        self._fill()
+        self._rate = per_minute / 60.0
+        self._size = max(1.0, self._rate)
+        self._level = min(self._level, self._size)
+
     def take(self, amount: float) -> float:
         """Take now, going into debt if need be; returns how long to wait until the debt is paid."""
-        now = time.monotonic()
-        self._level = min(self._size, self._level + (now - self._at) * self._rate)
-        self._at = now
+        self._fill()
         self._level -= amount
         return max(0.0, -self._level / self._rate)
 
     def give_back(self, amount: float) -> None:
         self._level = min(self._size, self._level + amount)
+
+    def _fill(self) -> None:
+        now = time.monotonic()
+        self._level = min(self._size, self._level + (now - self._at) * self._rate)
+        self._at = now

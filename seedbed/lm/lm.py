@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import dspy
 
+from seedbed.lm.codec import is_reasoning_model
+from seedbed.lm.sample import SAMPLE
+
 if TYPE_CHECKING:
     from dspy.lm15 import Request, Response
 
@@ -25,12 +28,11 @@ class Call:
     """With n > 1 the same request is sent n times; each is an answer of its own."""
     number: int = 0
     """Attempts made for the current candidate."""
+    pause_s: float = 0.0
+    """How long the next attempt is to wait, set by the failure of the last."""
 
 
 CALL: ContextVar[Call | None] = ContextVar("seedbed_call", default=None)
-
-SAMPLE: ContextVar[tuple[str | None, int]] = ContextVar("seedbed_sample", default=(None, 0))
-"""Id of the sample worked on, and which honest repeat of it this is."""
 
 
 class SyncEngine:
@@ -59,10 +61,10 @@ class AsyncEngine:
 
     async def complete(self, request: Request) -> Response:
         call = _current_call()
-        attempt = self._runtime.attempt(self._binding, request, call, SAMPLE.get())
         if asyncio.get_running_loop() is self._runtime.loop:
-            response = await attempt
+            response = await self._runtime.attempt(self._binding, request, call, SAMPLE.get())
         else:
+            attempt = self._runtime.attempt_until_stop(self._binding, request, call, SAMPLE.get())
             response = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(attempt, self._runtime.loop))
         _candidate_done(call)
         return response
@@ -76,16 +78,20 @@ class SeedbedLM(dspy.LM):
 
     def __init__(self, runtime: LMRuntime, binding: Binding) -> None:
         model = binding.model
+        reasoning = is_reasoning_model(model.model)
         super().__init__(
             model.model,
-            temperature=model.temperature,
-            max_tokens=model.max_tokens,
+            # 0 is our default, not a wish: these models know only their own temperature.
+            temperature=None if reasoning and model.temperature == 0 else model.temperature,
+            max_tokens=None if reasoning else model.max_tokens,
             top_p=model.top_p,
             cache=False,
             num_retries=model.retries,
             engine=SyncEngine(runtime, binding),
             async_engine=AsyncEngine(runtime, binding),
         )
+        if reasoning and model.max_tokens:
+            self.kwargs["max_completion_tokens"] = model.max_tokens
 
     def __call__(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
         token = CALL.set(Call(rollout=kwargs.get("rollout_id", self.kwargs.get("rollout_id"))))
@@ -116,3 +122,4 @@ def _current_call() -> Call:
 def _candidate_done(call: Call) -> None:
     call.candidate += 1
     call.number = 0
+    call.pause_s = 0.0

@@ -38,13 +38,17 @@ class Attempt:
     timeout_s: float
 
 
-class Provider(Protocol):
+class Closable(Protocol):
+    """Something that holds connections."""
+
+    async def aclose(self) -> None:
+        """Release them."""
+        ...
+
+
+class Provider(Closable, Protocol):
     """Sends one request once. Anything but a usable response is a `ProviderError`; retries are made elsewhere."""
 
     async def chat(self, body: JsonDict, attempt: Attempt) -> JsonDict:
         """Return a chat completion body (`choices`, and `usage` where the provider tells it)."""
-        ...
-
-    async def aclose(self) -> None:
-        """Release connections."""
         ...

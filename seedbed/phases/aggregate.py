@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.cell import Cell
+from seedbed.hashing import hash_json
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import cost_rows
 from seedbed.manifest import manifest
-from seedbed.hashing import hash_json
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.registry import get_suite
 from seedbed.report.summary import Row, Summary, write_summary
@@ -55,7 +55,7 @@ def aggregate(folder: str, failures: Mapping[str, str], status: str) -> dict[str
         simulated=run.plan.simulated,
         n_cells=len(run.plan.cells),
         rows=rows,
-        missing=[{"cell": run.plan.cell(id).title, "reason": reason} for id, reason in failures.items()],
+        missing=[{"cell": run.plan.cell(cell_id).title, "reason": reason} for cell_id, reason in failures.items()],
         costs=costs,
     )
     files = write_summary(run.folder, summary)

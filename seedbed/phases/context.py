@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from seedbed.cell import Cell
 from seedbed.hashing import hash_json
 from seedbed.lm.ledger import CallScope, Cap
-from seedbed.lm.runtime import LMRuntime, shared_runtime
+from seedbed.lm.ledger.samples import sample_usage
+from seedbed.lm.runtime import Binding, LMRuntime, shared_runtime
+from seedbed.lm.sample import SAMPLE
+from seedbed.phases.pool import run_all
+from seedbed.phases.progress import report
 from seedbed.plan import Plan, read_plan
 from seedbed.registry import get_suite
 from seedbed.store import Store, read_json
-from seedbed.suite import Benchmark, Suite, resolve
+from seedbed.suite import Benchmark, Case, SampleUsage, Suite
 
 if TYPE_CHECKING:
     from seedbed.lm.lm import SeedbedLM
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -81,16 +87,25 @@ class CellContext:
     def cache_dir(self) -> Path:
         return self.run.store.cache_dir
 
-    @cached_property
-    def benchmark(self) -> Benchmark:
-        return _load_benchmark(self.run, self.cell)
+    @property
+    def folder(self) -> Path:
+        return self.run.store.cell_dir(self.cell)
 
-    @cached_property
+    @property
+    def benchmark(self) -> Benchmark:
+        return self.run.plan.benchmark(self.cell)
+
+    @property
     def runtime(self) -> LMRuntime:
         return self.run.runtime()
 
     def lm(self, role: str = "task") -> SeedbedLM:
-        name, _ = self.run.plan.model(self.cell, role)
+        bound = self.binding(role)
+        return self.runtime.lm(bound.scope, bound.caps)
+
+    def binding(self, role: str) -> Binding:
+        """For whom a role's calls are made, with which model and under which caps."""
+        name, model = self.run.plan.model(self.cell, role)
         config = self.run.plan.config
         scope = CallScope(
             sweep=config.name,
@@ -107,17 +122,29 @@ class CellContext:
             caps.append(Cap(f"sweep:{config.name}", config.budget.max_usd))
         if config.budget.max_usd_per_cell is not None:
             caps.append(Cap(f"cell:{self.cell.id}", config.budget.max_usd_per_cell))
-        return self.runtime.lm(scope, tuple(caps))
+        return Binding(scope, model, tuple(caps))
 
+    async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]]) -> list[R]:
+        results: dict[str, R] = {}
 
-_benchmarks: dict[tuple[str, str, str], Benchmark] = {}
-_benchmarks_lock = threading.Lock()
+        async def one(case: Case) -> None:
+            token = SAMPLE.set((case.sample_id, case.repeat))
+            try:
+                results[case.sample_id] = await work(case)
+            finally:
+                SAMPLE.reset(token)
+            report(self.cell, self.phase, len(results), len(cases))
 
+        limits = [self.run.plan.model(self.cell, role)[1].limits.concurrency for role in self._roles()]
+        await run_all(self.runtime, cases, one, at_once=max(limits), cell=self.cell.id)
+        return [results[case.sample_id] for case in cases]
 
-def _load_benchmark(run: SweepRun, cell: Cell) -> Benchmark:
-    """Loaded once a process: cells of all systems and seeds share it."""
-    key = (str(run.folder), cell.suite, cell.benchmark)
-    with _benchmarks_lock:
-        if key not in _benchmarks:
-            _benchmarks[key] = resolve(run.plan.benchmark_spec(cell).load)(run.plan.benchmark_options(cell))
-        return _benchmarks[key]
+    def sample_usage(self) -> Mapping[str, SampleUsage]:
+        marker = self.folder / "done" / "generate.json"
+        if not marker.exists():
+            return {}
+        execution = read_json(marker)["result"]["execution"]
+        return sample_usage(self.runtime.ledger.engine, self.cell.id, "generate", execution)
+
+    def _roles(self) -> tuple[str, ...]:
+        return ("task",) if self.phase != "score" else (self.suite.score_roles or ("task",))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seedbed.errors import CellFailed
 from seedbed.lm.ledger.reads import phase_usage
 from seedbed.phases.context import CellContext
-from seedbed.phases.progress import report
-from seedbed.phases.samples import predict, run_all
+from seedbed.phases.optimise import load_program
+from seedbed.phases.samples import predict
 from seedbed.store import write_json, write_jsonl
 from seedbed.suite import Case, Prediction, resolve
 
@@ -37,20 +38,15 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     }
 
 
-async def _predict_all(context: CellContext, cases: Any) -> list[Prediction]:
+async def _predict_all(context: CellContext, cases: Sequence[Case]) -> list[Prediction]:
     import dspy
 
     plan, cell = context.run.plan, context.cell
-    found: dict[str, Prediction] = {}
     with dspy.context(lm=context.lm("task"), disable_history=True, track_usage=False):
         system = resolve(plan.system_spec(cell).build)(context, plan.system_options(cell))
-
-        async def work(case: Case) -> None:
-            found[case.sample_id] = await predict(system, case)
-            report(cell, "generate", len(found), len(cases))
-
-        await run_all(context.runtime, cases, work, at_once=plan.model(cell)[1].limits.concurrency)
-    return [found[case.sample_id] for case in cases]
+        if plan.optimizer_spec(cell) is not None:
+            load_program(system, context.folder)
+        return await context.each(cases, partial(predict, system))
 
 
 def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str, Any]]) -> None:
@@ -67,12 +63,12 @@ def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str,
 def _config(context: CellContext) -> dict[str, Any]:
     """What this cell is, readable without the sweep it belongs to."""
     plan, cell = context.run.plan, context.cell
-    roles = (*plan.system_spec(cell).roles, *context.suite.score_roles)
     return {
         "cell": asdict(cell),
         "suite_version": context.suite.version,
         "benchmark_options": plan.benchmark_options(cell).model_dump(mode="json"),
         "system_options": plan.system_options(cell).model_dump(mode="json"),
+        "optimizer_options": plan.optimizer_options(cell).model_dump(mode="json"),
         "model": plan.model(cell)[1].model_dump(mode="json"),
-        "roles": {role: plan.model(cell, role)[0] for role in roles},
+        "roles": {role: plan.model(cell, role)[0] for role in plan.roles(cell)},
     }

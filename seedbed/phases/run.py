@@ -9,17 +9,23 @@ from typing import Any, Literal
 from seedbed.hashing import hash_json
 from seedbed.phases.context import CellContext, SweepRun, open_run
 from seedbed.phases.generate import generate
+from seedbed.phases.optimise import PROGRAM, optimise
 from seedbed.phases.score import score
 from seedbed.store import file_hash_or_none
 
-Phase = Literal["generate", "score"]
+Phase = Literal["optimise", "generate", "score"]
 
 _WORK: Mapping[Phase, Callable[[CellContext, Path], tuple[list[str], dict[str, Any]]]] = {
+    "optimise": optimise,
     "generate": generate,
     "score": score,
 }
 
-_READS: Mapping[Phase, tuple[str, ...]] = {"generate": ("program.json",), "score": ("predictions.jsonl",)}
+_READS: Mapping[Phase, tuple[str, ...]] = {
+    "optimise": (),
+    "generate": (PROGRAM,),
+    "score": ("predictions.jsonl",),
+}
 """The files a phase starts from, beside what the cell id stands for."""
 
 

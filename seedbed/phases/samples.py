@@ -1,66 +1,23 @@
-"""Running the samples of a phase: many at once on the runtime's loop, each ending as an answer or a typed error."""
+"""Asking a system one case: it ends as an answer or as a typed error."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from seedbed.errors import ProviderError
-from seedbed.lm.lm import SAMPLE
-from seedbed.lm.runtime import GRACE_S, LMRuntime
 from seedbed.redact import redact
 from seedbed.suite import Case, Prediction
 
-T = TypeVar("T")
 
-
-async def run_all(
-    runtime: LMRuntime,
-    items: Sequence[T],
-    work: Callable[[T], Awaitable[None]],
-    *,
-    at_once: int,
-) -> None:
-    """Do the work of every item, `at_once` at a time. When the runtime is stopped, no further item is started, those
-    running get a moment to end, and the reason is raised."""
-    waiting = iter(items)
-    running: set[asyncio.Task[None]] = set()
-    try:
-        while True:
-            while len(running) < at_once and not runtime.stopped.is_set():
-                item = next(waiting, None)
-                if item is None:
-                    break
-                running.add(asyncio.ensure_future(work(item)))
-            if not running:
-                break
-            done, running = await asyncio.wait(
-                running,
-                timeout=GRACE_S if runtime.stopped.is_set() else 0.5,
-                return_when=asyncio.FIRST_COMPLETED if not runtime.stopped.is_set() else asyncio.ALL_COMPLETED,
-            )
-            for task in done:
-                task.result()
-            if runtime.stopped.is_set() and not done:
-                break
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-    runtime.check_stop()
-
-
-async def predict(system: Callable[..., Any], case: Case, repeat: int = 0) -> Prediction:
+async def predict(system: Callable[..., Any], case: Case) -> Prediction:
     """Ask a system one case. Whatever goes wrong becomes the sample's error, never its score."""
-    token = SAMPLE.set((case.sample_id, repeat))
     try:
         return Prediction(case.sample_id, as_output(await call_system(system, case.inputs)))
-    except Exception as error:  # noqa: BLE001 - any failure of a system belongs to its sample
+    except Exception as error:
         return Prediction(case.sample_id, None, describe(error))
-    finally:
-        SAMPLE.reset(token)
 
 
 async def call_system(system: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:

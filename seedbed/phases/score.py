@@ -7,11 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from seedbed.hashing import hash_file, hash_json
+from seedbed.hashing import hash_json
 from seedbed.lm.ledger.reads import history, phase_usage
 from seedbed.manifest import manifest
 from seedbed.phases.context import CellContext
-from seedbed.store import read_json, read_jsonl, write_json, write_jsonl, write_text
+from seedbed.phases.result import write_result
+from seedbed.store import read_json, read_jsonl, write_json, write_jsonl
 from seedbed.suite import Prediction, ScoreRow, resolve
 
 FILES = [
@@ -21,6 +22,7 @@ FILES = [
     "manifest.json",
     "evaluation_results/evaluation_result.txt",
     "evaluation_results/result.json",
+    "metric_logs/test.jsonl",
 ]
 
 
@@ -31,17 +33,23 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     rows = context.runtime.run(_score_all(context, cases, predictions))
     _one_row_a_case(context, rows)
     metrics = resolve(context.suite.aggregate)(rows)
-    generated = read_json(folder / "done" / "generate.json")["result"]
+    before = _earlier_phases(context, folder)
     engine = context.runtime.ledger.engine
     usage = {
-        "generate": generated["usage"],
+        **{phase: done["usage"] for phase, done in before.items()},
         "score": phase_usage(engine, context.cell.id, "score", context.execution).to_json(),
     }
     write_jsonl(folder / "scores.jsonl", (asdict(row) for row in rows))
     write_json(folder / "metrics.json", {"metrics": {context.cell.label: metrics}, "usage": usage})
-    write_jsonl(folder / "lm_history.jsonl", history(engine, context.cell.id, [generated["execution"], context.execution]))
-    _write_result(context, folder, metrics, generated["usage"])
-    write_json(folder / "manifest.json", _manifest(context, folder))
+    executions = [*(done["execution"] for done in before.values()), context.execution]
+    write_jsonl(folder / "lm_history.jsonl", history(engine, context.cell.id, executions))
+    primary = context.suite.metrics[0].name
+    write_jsonl(
+        folder / "metric_logs" / "test.jsonl",
+        ({"sample_id": row.sample_id, "status": row.status, "score": row.scores.get(primary)} for row in rows),
+    )
+    write_result(context, folder, metrics, usage)
+    write_json(folder / "manifest.json", _manifest(context))
     return FILES, {"execution": context.execution, "metrics": metrics, "usage": usage}
 
 
@@ -58,36 +66,19 @@ def _one_row_a_case(context: CellContext, rows: list[ScoreRow]) -> None:
         raise AssertionError(f"suite {context.suite.name!r} must score every case once, in order: {len(rows)} rows")
 
 
-def _write_result(context: CellContext, folder: Path, metrics: Mapping[str, Any], usage: Mapping[str, Any]) -> None:
-    """The row of a results table: score in percent, tokens and as-if-fresh dollars of the evaluation."""
-    primary = metrics.get(context.suite.metrics[0].name)
-    percent = None if primary is None else 100.0 * primary
-    values = [percent, usage["list_usd"], usage["tokens_in"], usage["tokens_out"]]
-    row = ",".join("" if value is None else str(value) for value in values)
-    target = folder / "evaluation_results"
-    write_text(target / "evaluation_result.txt", f"score,cost,input_tokens,output_tokens,\n{row},\n")
-    write_json(
-        target / "result.json",
-        {
-            "metric": context.suite.metrics[0].name,
-            "score": percent,
-            "n": metrics["n"],
-            "n_errors": metrics["n_errors"],
-            "cost": usage["list_usd"],
-            "paid": usage["spent_usd"],
-            "input_tokens": usage["tokens_in"],
-            "output_tokens": usage["tokens_out"],
-        },
-    )
+def _earlier_phases(context: CellContext, folder: Path) -> dict[str, dict[str, Any]]:
+    """What the phases before this one reported; a cell without an optimizer has no optimise phase."""
+    phases = ("generate",) if context.run.plan.optimizer_spec(context.cell) is None else ("optimise", "generate")
+    return {phase: read_json(folder / "done" / f"{phase}.json")["result"] for phase in phases}
 
 
-def _manifest(context: CellContext, folder: Path) -> Mapping[str, Any]:
+def _manifest(context: CellContext) -> Mapping[str, Any]:
     plan, cell = context.run.plan, context.cell
-    roles = ("task", *plan.system_spec(cell).roles, *context.suite.score_roles)
+    roles = ("task", *plan.roles(cell))
     return manifest(
         cell_id=cell.id,
         config_hash=hash_json(plan.config.model_dump(mode="json")),
-        data_hash=hash_file(folder / "predictions.jsonl"),
+        data_hash=plan.data_hash(cell),
         simulated=any(plan.model(cell, role)[1].simulated for role in roles),
         suite={"name": context.suite.name, "version": context.suite.version},
         excluded=dict(context.benchmark.excluded),

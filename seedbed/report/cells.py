@@ -26,7 +26,11 @@ def cell_table(store: Store, plan: Plan) -> list[dict[str, Any]]:
         if path.exists():
             data = read_json(path)
             metrics = data["metrics"].get(cell.label, {})
-            row |= {m.label: _rounded(metrics.get(m.name), m.digits) for m in get_suite(cell.suite).metrics if m.name in metrics}
+            row |= {
+                m.label: _rounded(metrics.get(m.name), m.digits)
+                for m in get_suite(cell.suite).metrics
+                if m.name in metrics
+            }
             row |= {"n": metrics.get("n"), "errors": metrics.get("n_errors")}
             row["tokens"] = sum(u["tokens_in"] + u["tokens_out"] for u in data["usage"].values())
         rows.append(row)

@@ -57,7 +57,9 @@ def write_summary(folder: Path, summary: Summary) -> list[Path]:
     """summary.json, summary.csv (a line a figure), summary.md and costs.csv in the sweep's folder."""
     files = [folder / name for name in ("summary.json", "summary.csv", "summary.md", "costs.csv")]
     write_json(files[0], asdict(summary))
-    write_text(files[1], _csv([_flat(row, name, figure) for row in summary.rows for name, figure in row.metrics.items()]))
+    write_text(
+        files[1], _csv([_flat(row, name, figure) for row in summary.rows for name, figure in row.metrics.items()])
+    )
     write_text(files[2], markdown(summary))
     write_text(files[3], _csv(summary.costs))
     return files
@@ -102,7 +104,18 @@ def suite_cells(suite: str, rows: Sequence[Row]) -> list[list[str]]:
 
 def cost_table(costs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of the account by phase, role, model and outcome."""
-    columns = ["phase", "role", "model", "outcome", "calls", "tokens in", "tokens out", "spent $", "list $", "may be billed $"]
+    columns = [
+        "phase",
+        "role",
+        "model",
+        "outcome",
+        "calls",
+        "tokens in",
+        "tokens out",
+        "spent $",
+        "list $",
+        "may be billed $",
+    ]
     rows = [
         [
             *(str(row[name]) for name in ("phase", "role", "model", "outcome", "calls", "tokens_in", "tokens_out")),
@@ -125,7 +138,7 @@ def figure(value: OverSeeds, digits: int) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """"?" where the price is unknown: that is not 0."""
+    """ "?" where the price is unknown: that is not 0."""
     return "?" if value is None else f"{value:.4f}"
 
 
@@ -139,7 +152,12 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 def _flat(row: Row, metric: str, value: OverSeeds) -> dict[str, Any]:
     names = ("suite", "benchmark", "system", "optimizer", "model")
     counts = ("n", "n_errors", "n_skipped")
-    return {**{n: getattr(row, n) for n in names}, "metric": metric, **asdict(value), **{n: getattr(row, n) for n in counts}}
+    return {
+        **{n: getattr(row, n) for n in names},
+        "metric": metric,
+        **asdict(value),
+        **{n: getattr(row, n) for n in counts},
+    }
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

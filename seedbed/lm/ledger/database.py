@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +19,14 @@ from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
 
 HEARTBEAT_S = 5.0
-DEAD_AFTER_S = 30.0
+DEAD_AFTER_S = 60.0
+"""A writer silent for so long is taken for dead even if a process of its number runs: numbers are given again."""
+
+_READS = "seedbed_reads"
+
+_own: set[tuple[str, int]] = set()
+_own_lock = threading.Lock()
+"""Address and id of the writers of this process, which are alive as long as they stand here."""
 
 
 def sqlite_url(path: Path) -> str:
@@ -30,7 +41,7 @@ def open_database(url: str) -> Engine:
     engine = create_engine(url, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _tune_sqlite)
-        event.listen(engine, "begin", _begin_immediate)
+        event.listen(engine, "begin", _begin)
     try:
         with engine.begin() as connection:
             schema.metadata.create_all(connection)
@@ -39,7 +50,7 @@ def open_database(url: str) -> Engine:
                 connection.execute(insert(schema.info).values(name="schema_version", value=str(schema.SCHEMA_VERSION)))
     except SQLAlchemyError as error:
         shown = parsed.render_as_string(hide_password=True)
-        raise UserError(f"ledger {shown}: cannot be opened ({str(error.__cause__ or error)}).") from None
+        raise UserError(f"ledger {shown}: cannot be opened ({error.__cause__ or error}).") from None
     if found is not None and found != str(schema.SCHEMA_VERSION):
         raise UserError(
             f"ledger {parsed.render_as_string(hide_password=True)}: schema version {found}, this Seedbed reads "
@@ -48,45 +59,73 @@ def open_database(url: str) -> Engine:
     return engine
 
 
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A connection that only reads, and so keeps no writer waiting."""
+    with engine.connect() as connection:
+        yield connection.execution_options(**{_READS: True})
+
+
 def register_owner(engine: Engine) -> int:
     """Enter this process as a writer; the number is part of the ids of its attempts."""
     with engine.begin() as connection:
-        result = connection.execute(
-            insert(schema.owners).values(host=socket.gethostname(), pid=os.getpid(), seen_at=time.time())
-        )
+        result = connection.execute(insert(schema.owners).values(host=_host(), pid=os.getpid(), seen_at=time.time()))
         key = result.inserted_primary_key
         assert key is not None
-        return int(key[0])
+        owner = int(key[0])
+    with _own_lock:
+        _own.add((str(engine.url), owner))
+    return owner
+
+
+def sign_off(engine: Engine, owner: int) -> None:
+    """The writer has ended what it began."""
+    with _own_lock:
+        _own.discard((str(engine.url), owner))
+    with engine.begin() as connection:
+        connection.execute(update(schema.owners).where(schema.owners.c.id == owner).values(seen_at=0.0))
 
 
 def heartbeat(connection: Connection, owner: int) -> None:
     connection.execute(update(schema.owners).where(schema.owners.c.id == owner).values(seen_at=time.time()))
 
 
-def dead_owners(connection: Connection, me: int) -> list[int]:
-    """Writers that will not end what they began."""
-    now, host = time.time(), socket.gethostname()
+def split_owners(connection: Connection) -> tuple[list[int], list[int]]:
+    """The writers that are at work, and those that died: what these began they will not end."""
+    now, url = time.time(), str(connection.engine.url)
+    with _own_lock:
+        own = {owner for address, owner in _own if address == url}
+    alive: list[int] = []
     dead: list[int] = []
-    for row in connection.execute(select(schema.owners)):
-        if row.id == me:
-            continue
-        # Elsewhere only the heartbeat tells; here the process table does, at once.
-        gone = not _alive(row.pid) if row.host == host else now - row.seen_at > DEAD_AFTER_S
-        if gone:
-            dead.append(row.id)
-    return dead
+    for row in connection.execute(select(schema.owners).where(schema.owners.c.seen_at > 0)):
+        works = row.id in own or (
+            now - row.seen_at < DEAD_AFTER_S
+            # Elsewhere only the heartbeat tells; here the process table does, at once.
+            and (row.host != _host() or (row.pid != os.getpid() and _process_exists(row.pid)))
+        )
+        (alive if works else dead).append(row.id)
+    return alive, dead
 
 
-def _alive(pid: int) -> bool:
-    if pid == os.getpid():
-        # Our own number under an older entry: that process is gone and the number was given again.
-        return False
+@lru_cache(maxsize=1)
+def _host() -> str:
+    """This machine as far as process numbers mean the same: containers count theirs separately."""
+    namespace = ""
+    with suppress(OSError):
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    return f"{socket.gethostname()}/{namespace}"
+
+
+def _process_exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
+    with suppress(OSError, IndexError):
+        # A killed process whose parent has not asked for its end is still listed, as a zombie.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return True
 
 
@@ -97,6 +136,7 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_immediate(connection: Connection) -> None:
-    # Taking the write lock at once makes look-up and claim one step.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _begin(connection: Connection) -> None:
+    # Taking the write lock at once makes look-up and claim one step; a reader must not take it.
+    reads = connection.get_execution_options().get(_READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

@@ -12,6 +12,7 @@ import orjson
 from sqlalchemy import Connection, Engine, delete, func, select
 
 from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.database import reading
 
 OUTCOMES = ("paid", "reused", "failed", "lost")
 
@@ -46,16 +47,21 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseU
     answered = (
         select(
             _a.c.key,
-            *(func.max(_a.c[name]).label(name) for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")),
+            *(
+                func.max(_a.c[name]).label(name)
+                for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
+            ),
             func.max(_a.c.list_usd).label("list_usd"),
             func.max(_a.c.outcome).label("outcome"),
         )
-        .where(_a.c.cell == cell, _a.c.phase == phase, _a.c.execution == execution, _a.c.outcome.in_(("paid", "reused")))
+        .where(
+            _a.c.cell == cell, _a.c.phase == phase, _a.c.execution == execution, _a.c.outcome.in_(("paid", "reused"))
+        )
         .group_by(_a.c.key)
         .subquery()
     )
     here = (_a.c.cell == cell) & (_a.c.phase == phase)
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         total = connection.execute(
             select(
                 func.count().label("calls"),
@@ -104,8 +110,8 @@ def cost_rows(engine: Engine, sweep: str) -> list[dict[str, Any]]:
         .group_by(*by)
         .order_by(*by)
     )  # fmt: skip
-    with engine.connect() as connection:
-        return [dict(row._mapping) for row in connection.execute(query)]
+    with reading(engine) as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def history(engine: Engine, cell: str, executions: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -117,9 +123,9 @@ def history(engine: Engine, cell: str, executions: Sequence[str]) -> Iterator[di
         .where(_a.c.cell == cell, _a.c.execution.in_(executions), _a.c.outcome.is_not(None))
         .order_by(_a.c.id)
     )
-    with engine.connect() as connection:
-        for row in connection.execute(query):
-            data = dict(row._mapping)
+    with reading(engine) as connection:
+        for row in connection.execute(query).mappings():
+            data = dict(row)
             request, response = data.pop("request_body"), data.pop("response_body")
             data["request"] = orjson.loads(zlib.decompress(request)) if request else None
             answered = response and data["outcome"] in ("paid", "reused")
@@ -129,7 +135,7 @@ def history(engine: Engine, cell: str, executions: Sequence[str]) -> Iterator[di
 
 def fresh_since(engine: Engine, sweep: str) -> float:
     """The moment before which nothing is reused by a sweep; 0 unless it was once started with --fresh."""
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         found = connection.scalar(select(schema.sweeps.c.fresh_since).where(schema.sweeps.c.name == sweep))
     return float(found or 0.0)
 

@@ -24,6 +24,9 @@ class CallScope:
     seed: int
     fresh_since: float = 0.0
     """Stored responses older than this are not used."""
+    pool: str = ""
+    """Which draws this caller shares. At a temperature above 0, callers of the same seed reuse each other's answers to
+    equal requests only within one pool; "" is the pool of everybody. At temperature 0 pools do not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,14 @@ class Cap:
 
     scope: str
     max_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The answer is known: a `reused` row has been written."""
+
+    body: bytes
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +58,8 @@ class Begin:
     caps: tuple[Cap, ...]
     may_call: bool = True
     """False in a replay: look only."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """The answer is known: a `reused` row has been written."""
-
-    body: bytes
-    usage: Usage
+    known: Stored | None = None
+    """The answer, where a call of this process has just brought it: only the `reused` row is still to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,11 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class OverBudget:
-    """The call could pass a cap; nothing was recorded."""
+    """The call could pass a cap; nothing was recorded. While others hold reservations it may still fit later."""
 
     cap: Cap
     used_usd: float
+    reserved_usd: float
 
 
 @dataclass(frozen=True, slots=True)

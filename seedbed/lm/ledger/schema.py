@@ -26,7 +26,8 @@ info = Table("info", metadata, Column("name", String, primary_key=True), Column(
 owners = Table(
     "owners",
     metadata,
-    # Processes that write here. One that was killed is known by its pid or by a heartbeat that stopped.
+    # Processes that write here. One that was killed is known by its pid or by a heartbeat that stopped; one that ended
+    # well has `seen_at` 0.
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("host", String, nullable=False),
     Column("pid", Integer, nullable=False),
@@ -109,8 +110,10 @@ responses = Table(
 budgets = Table(
     "budgets",
     metadata,
-    # "sweep:NAME" or "cell:ID". `used` holds what was spent and what may have been.
+    # "sweep:NAME" or "cell:ID". `used` holds what was spent and what may have been. A cache of sums over `attempts`
+    # since a moment: made anew when a process first asks, so it cannot drift.
     Column("scope", String, primary_key=True),
+    Column("since", Float, nullable=False),
     Column("used_usd", Float, nullable=False),
     Column("reserved_usd", Float, nullable=False),
 )

@@ -4,6 +4,7 @@ the commit. A batch costs one transaction however many calls are in flight, whic
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
 import time
@@ -11,16 +12,24 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from seedbed.errors import SeedbedError
 from seedbed.lm.ledger import schema
-from seedbed.lm.ledger.database import HEARTBEAT_S, dead_owners, heartbeat, open_database, register_owner
-from seedbed.lm.ledger.records import Begin, BeginResult, Busy, CallScope, Cap, End, Granted, OverBudget, Stored, Unknown
+from seedbed.lm.ledger.budget import Book
+from seedbed.lm.ledger.database import HEARTBEAT_S, heartbeat, open_database, register_owner, sign_off, split_owners
+from seedbed.lm.ledger.records import Begin, BeginResult, Busy, CallScope, End, Granted, Stored, Unknown
+from seedbed.lm.ledger.repair import late_end, mark_lost
+from seedbed.lm.ledger.statements import Statements
 from seedbed.lm.types import Usage
+
+logger = logging.getLogger("seedbed.lm")
 
 _MAX_BATCH = 512
 _OWNER_SHIFT = 40
+_TRIES = 4
+_FIND_AT_ONCE = 400
 
 PriceOf = Callable[[str, Usage], float | None]
 """Model name and usage -> dollars as if fresh; None where the price is unknown."""
@@ -31,60 +40,78 @@ _Entry = tuple[Begin | End, asyncio.Future[Any]]
 class Ledger:
     """Opens (or makes) a ledger and starts its writer thread."""
 
-    def __init__(self, url: str, *, list_price: PriceOf, store_bodies: bool = True) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        list_price: PriceOf,
+        store_bodies: bool = True,
+        on_peers: Callable[[int], None] | None = None,
+    ) -> None:
         self.engine: Engine = open_database(url)
         self.owner = register_owner(self.engine)
+        self.peers = 1
+        """Processes at work on this ledger, this one included; `on_peers` is told, from the writer's thread."""
+        self._on_peers = on_peers
         self._list_price = list_price
         self._store_bodies = store_bodies
         self._counter = 0
+        self._closed = False
         self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
-        self._statements = _Statements(self.engine.dialect.name)
+        self._statements = Statements(self.engine.dialect)
+        self._known_caps: set[str] = set()
         with self.engine.begin() as connection:
-            mark_lost(connection, dead_owners(connection, self.owner))
+            self._look_around(connection)
         self._thread = threading.Thread(target=self._run, name="seedbed-ledger", daemon=True)
         self._thread.start()
 
-    async def begin(self, item: Begin) -> BeginResult:
-        """Look for a stored answer; else check the caps and put the attempt on record as in flight."""
-        return await self._submit(item)
+    def begin(self, item: Begin) -> asyncio.Future[BeginResult]:
+        """Look for a stored answer; else check the caps and put the attempt on record as in flight.
 
-    async def end(self, item: End) -> None:
-        """Put the outcome on record. When this returns, it is committed."""
-        await self._submit(item)
+        The record is made whether or not the future is still awaited: who gives up must end what was granted.
+        """
+        return self._submit(item)
 
-    def post(self, item: End) -> None:
-        """Put an outcome on record without waiting, for callers that are being cancelled."""
-        self._submit(item)
+    def end(self, item: End) -> asyncio.Future[None]:
+        """Put the outcome on record. When the future is done, it is committed; it is written even if nobody waits."""
+        return self._submit(item)
 
     def close(self) -> None:
         """Write what is queued and stop."""
+        if self._closed:
+            return
+        self._closed = True
         self._queue.put(None)
         self._thread.join(timeout=30)
+        try:
+            sign_off(self.engine, self.owner)
+        except SQLAlchemyError as error:
+            logger.warning("the ledger could not be signed off (%s); its next reader will see that we are gone", error)
         self.engine.dispose()
 
     def _submit(self, item: Begin | End) -> asyncio.Future[Any]:
+        if self._closed:
+            raise SeedbedError("the ledger is closed")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put((item, future))
         return future
+
+    # -- the thread ------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         last_seen = time.monotonic()
         stopping = False
         while not stopping:
             batch, stopping = self._next_batch()
-            due = time.monotonic() - last_seen > HEARTBEAT_S
-            if not batch and not due:
-                continue
-            try:
-                with self.engine.begin() as connection:
-                    if due:
-                        heartbeat(connection, self.owner)
-                        last_seen = time.monotonic()
-                    results = self._write(connection, [item for item, _ in batch])
-            except Exception as error:  # noqa: BLE001 - handed to every caller of the batch, none may hang
-                _resolve([future for _, future in batch], error)
-            else:
-                _resolve([future for _, future in batch], results)
+            if time.monotonic() - last_seen > HEARTBEAT_S:
+                last_seen = time.monotonic()
+                self._beat()
+            if batch:
+                self._write_batch(batch)
+        while not self._queue.empty():
+            entry = self._queue.get_nowait()
+            if entry is not None:
+                _resolve([entry[1]], SeedbedError("the ledger is closed"))
 
     def _next_batch(self) -> tuple[list[_Entry], bool]:
         batch: list[_Entry] = []
@@ -100,84 +127,142 @@ class Ledger:
         except queue.Empty:
             return batch, False
 
+    def _beat(self) -> None:
+        try:
+            with self.engine.begin() as connection:
+                heartbeat(connection, self.owner)
+                self._look_around(connection)
+        except SQLAlchemyError as error:
+            logger.warning("the ledger's heartbeat failed: %s", error)
+
+    def _look_around(self, connection: Connection) -> None:
+        alive, dead = split_owners(connection)
+        mark_lost(connection, dead)
+        if len(alive) != self.peers:
+            self.peers = max(1, len(alive))
+            if self._on_peers is not None:
+                self._on_peers(self.peers)
+
+    def _write_batch(self, batch: Sequence[_Entry]) -> None:
+        futures = [future for _, future in batch]
+        try:
+            results = self._commit([item for item, _ in batch])
+        except Exception as error:
+            if len(batch) > 1:
+                # One bad row must not take the others with it.
+                for entry in batch:
+                    self._write_batch([entry])
+            else:
+                # Handed to the caller: nobody may wait for ever.
+                _resolve(futures, error)
+        else:
+            _resolve(futures, results)
+
+    def _commit(self, items: Sequence[Begin | End]) -> list[Any]:
+        for attempt in range(_TRIES):
+            try:
+                with self.engine.begin() as connection:
+                    return self._write(connection, items)
+            except OperationalError:
+                # Locked, or two PostgreSQL writers in each other's way: the whole transaction can be made again.
+                if attempt == _TRIES - 1:
+                    raise
+                time.sleep(0.05 * 4**attempt)
+        raise AssertionError
+
     def _write(self, connection: Connection, items: Sequence[Begin | End]) -> list[Any]:
-        # Ends first: what they store may answer a begin of the same batch.
         ends = [item for item in items if isinstance(item, End)]
-        if ends:
-            self._write_ends(connection, ends)
         begins = [item for item in items if isinstance(item, Begin)]
-        answers = iter(self._write_begins(connection, begins) if begins else [])
+        book = Book(connection, self._known_caps)
+        book.load([*begins, *(end.begin for end in ends)])
+        # Ends first: what they store may answer a begin of the same batch.
+        if ends:
+            self._write_ends(connection, ends, book)
+        answers = iter(self._write_begins(connection, begins, book) if begins else [])
+        book.write()
         return [next(answers) if isinstance(item, Begin) else None for item in items]
 
-    # -- begin ---------------------------------------------------------------------------------------------------
+    # -- begin -----------------------------------------------------------------------------------------------------
 
-    def _write_begins(self, connection: Connection, items: Sequence[Begin]) -> list[BeginResult]:
+    def _write_begins(self, connection: Connection, items: Sequence[Begin], book: Book) -> list[BeginResult]:
         stored = self._find(connection, items)
         answers: dict[int, BeginResult] = {}
         claims: list[tuple[int, Begin]] = []
         for index, item in enumerate(items):
             found = stored.get(item.key)
-            if found is not None and found[1] >= item.scope.fresh_since:
+            if item.known is not None:
+                answers[index] = item.known
+            elif found is not None and found[1] >= item.scope.fresh_since:
                 answers[index] = found[0]
             elif not item.may_call:
                 answers[index] = Unknown()
-            elif (over := self._reserve(connection, item)) is not None:
+            elif (over := book.reserve(item)) is not None:
                 answers[index] = over
             else:
                 claims.append((index, item))
-        reused = [(items[i], answer) for i, answer in answers.items() if isinstance(answer, Stored)]
+        reused = [
+            self._reused_row(items[i], answer) for i, answer in answers.items() if isinstance(answer, Stored)
+        ]  # fmt: skip
         if reused:
-            connection.execute(self._statements.insert_attempt, [self._reused_row(b, s) for b, s in reused])
+            self._statements.insert_attempt.run(connection, reused)
         if claims:
-            self._claim(connection, claims, answers)
+            # One order for all writers: two that want the same keys then never wait for each other.
+            self._claim(connection, sorted(claims, key=lambda claim: claim[1].key), answers, book)
         return [answers[index] for index in range(len(items))]
 
     def _find(self, connection: Connection, items: Sequence[Begin]) -> dict[str, tuple[Stored, float]]:
-        rows = connection.execute(self._statements.find, {"keys": list({item.key for item in items})})
-        return {
-            row.key: (
-                Stored(
-                    zlib.decompress(row.body),
-                    Usage(row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.estimated),
-                ),
-                row.made_at,
-            )
-            for row in rows
-        }
+        keys = list({item.key for item in items if item.known is None})
+        found: dict[str, tuple[Stored, float]] = {}
+        for at in range(0, len(keys), _FIND_AT_ONCE):
+            for row in connection.execute(self._statements.find, {"keys": keys[at : at + _FIND_AT_ONCE]}):
+                usage = Usage(row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.estimated)
+                found[row.key] = (Stored(zlib.decompress(row.body), usage), row.made_at)
+        return found
 
     def _claim(
-        self, connection: Connection, claims: Sequence[tuple[int, Begin]], answers: dict[int, BeginResult]
+        self,
+        connection: Connection,
+        claims: Sequence[tuple[int, Begin]],
+        answers: dict[int, BeginResult],
+        book: Book,
     ) -> None:
-        rows = [self._row(item) | {"reserved_usd": item.reserved_usd} for _, item in claims]
-        result = connection.execute(self._statements.claim, rows)
+        rows: list[dict[str, Any]] = [
+            self._row(item) | {"reserved_usd": item.reserved_usd, "estimated": False} for _, item in claims
+        ]
         taken: set[int] = set()
-        if result.rowcount != len(rows):
-            # Somebody else has one of these keys in flight. Take it over if that process is gone.
-            mark_lost(connection, dead_owners(connection, self.owner))
-            connection.execute(self._statements.claim, rows)
-            ids = [row["id"] for row in rows]
-            mine = {row.id for row in connection.execute(select(schema.attempts.c.id).where(schema.attempts.c.id.in_(ids)))}
-            taken = set(ids) - mine
+        contested = self._statements.claim.run(connection, rows) != len(rows)
+        if contested:
+            taken = self._claim_from_dead(connection, rows)
         late = self._answered_meanwhile(connection, [item for _, item in claims])
         bodies: list[dict[str, Any]] = []
         for (index, item), row in zip(claims, rows, strict=True):
             if row["id"] in taken:
-                self._settle(connection, item, 0.0)
+                book.settle(item, 0.0)
                 answers[index] = Busy()
             elif item.key in late:
-                self._settle(connection, item, 0.0)
-                connection.execute(
-                    update(schema.attempts)
-                    .where(schema.attempts.c.id == row["id"])
-                    .values(self._reused_row(item, late[item.key]) | {"id": row["id"], "reserved_usd": None})
-                )
+                book.settle(item, 0.0)
+                ended = self._reused_row(item, late[item.key])
+                self._statements.finish.run(connection, [ended | {"id_": row["id"]}])
                 answers[index] = late[item.key]
             else:
                 answers[index] = Granted(row["id"])
                 if self._store_bodies:
                     bodies.append({"key": item.key, "body": zlib.compress(item.request, 1)})
         if bodies:
-            connection.execute(self._statements.keep_request, bodies)
+            self._statements.keep_request.run(connection, bodies)
+        if contested:
+            book.recount()
+
+    def _claim_from_dead(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> set[int]:
+        """Some keys are in flight elsewhere: take those of dead processes over; returns the ids that stay refused."""
+        _, dead = split_owners(connection)
+        # A process has a key in flight once. An own row that is still open had its end refused by the database.
+        mark_lost(connection, [*dead, self.owner], keys=[row["key"] for row in rows], but=[row["id"] for row in rows])
+        for row in rows:
+            self._statements.claim.run(connection, [row])
+        ids = [row["id"] for row in rows]
+        mine = connection.scalars(select(schema.attempts.c.id).where(schema.attempts.c.id.in_(ids)))
+        return set(ids) - set(mine)
 
     def _answered_meanwhile(self, connection: Connection, items: Sequence[Begin]) -> dict[str, Stored]:
         """Answers committed between our look-up and our claim; SQLite's write lock makes that impossible there."""
@@ -202,129 +287,54 @@ class Ledger:
             "model": scope.model,
             "key": item.key,
             "number": item.number,
-            "estimated": False,
             "started_at": time.time(),
         }
 
     def _reused_row(self, item: Begin, stored: Stored) -> dict[str, Any]:
-        usage = stored.usage
-        return self._row(item) | {
-            "outcome": "reused",
-            "tokens_in": usage.input,
-            "tokens_out": usage.output,
-            "tokens_cached": usage.cached,
-            "tokens_reasoning": usage.reasoning,
-            "estimated": usage.estimated,
-            "spent_usd": 0.0,
-            "list_usd": self._list_price(item.scope.model, usage),
-            "at_risk_usd": 0.0,
-        }
+        listed = self._list_price(item.scope.model, stored.usage)
+        return self._row(item) | _ended("reused", stored.usage, 0.0, listed)
 
-    # -- money ---------------------------------------------------------------------------------------------------
+    # -- end -------------------------------------------------------------------------------------------------------
 
-    def _reserve(self, connection: Connection, item: Begin) -> OverBudget | None:
-        worst = item.reserved_usd or 0.0
-        for done, cap in enumerate(item.caps):
-            values = {"scope_": cap.scope, "worst": worst, "cap": cap.max_usd}
-            connection.execute(self._statements.open_budget, {"scope": cap.scope})
-            if connection.execute(self._statements.reserve, values).rowcount == 0:
-                for earlier in item.caps[:done]:
-                    connection.execute(self._statements.settle, {"scope_": earlier.scope, "held": worst, "used": 0.0})
-                return OverBudget(cap, budget_used(connection, cap))
-        return None
-
-    def _settle(self, connection: Connection, item: Begin, used: float) -> None:
-        for cap in item.caps:
-            connection.execute(
-                self._statements.settle, {"scope_": cap.scope, "held": item.reserved_usd or 0.0, "used": used}
-            )
-
-    # -- end -----------------------------------------------------------------------------------------------------
-
-    def _write_ends(self, connection: Connection, items: Sequence[End]) -> None:
-        connection.execute(self._statements.finish, [_end_row(item) for item in items])
-        kept = {item.begin.key: item for item in items if item.response is not None and self._store_bodies}
-        if kept:
-            connection.execute(self._statements.keep_response, [_response_row(item) for item in kept.values()])
-        for item in items:
-            if item.begin.caps:
-                self._settle(connection, item.begin, (item.spent_usd or 0.0) + item.at_risk_usd)
+    def _write_ends(self, connection: Connection, items: Sequence[End], book: Book) -> None:
+        rows = [_end_row(item) for item in items]
+        if self._statements.finish.run(connection, rows) == len(rows):
+            for item in items:
+                book.settle(item.begin, (item.spent_usd or 0.0) + item.at_risk_usd)
+        else:
+            for item, row in zip(items, rows, strict=True):
+                late_end(connection, item, row, book)
+        if self._store_bodies:
+            kept = {item.begin.key: _response_row(item) for item in items if item.response is not None}
+            if kept:
+                self._statements.keep_response.run(connection, [kept[key] for key in sorted(kept)])
 
 
-class _Statements:
-    """Built once: SQLAlchemy then reuses their compiled form."""
-
-    def __init__(self, dialect: str) -> None:
-        a, r, b = schema.attempts, schema.responses, schema.budgets
-        make = postgresql.insert if dialect == "postgresql" else sqlite.insert
-        self.find = select(r).where(r.c.key.in_(bindparam("keys", expanding=True)))
-        self.insert_attempt = insert(a)
-        self.claim = make(a).on_conflict_do_nothing()
-        self.keep_request = make(schema.requests).on_conflict_do_nothing()
-        upsert = make(r)
-        self.keep_response = upsert.on_conflict_do_update(
-            index_elements=["key"], set_={c.name: upsert.excluded[c.name] for c in r.c if c.name != "key"}
-        )
-        ended = ("outcome", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "estimated", "spent_usd",
-                 "list_usd", "at_risk_usd", "latency_s", "error_class", "error")  # fmt: skip
-        self.finish = update(a).where(a.c.id == bindparam("id_")).values({name: bindparam(name) for name in ended})
-        self.open_budget = make(b).values(scope=bindparam("scope"), used_usd=0.0, reserved_usd=0.0).on_conflict_do_nothing()
-        self.reserve = (
-            update(b)
-            .where(b.c.scope == bindparam("scope_"), b.c.used_usd + b.c.reserved_usd + bindparam("worst") <= bindparam("cap"))
-            .values(reserved_usd=b.c.reserved_usd + bindparam("worst"))
-        )
-        self.settle = (
-            update(b)
-            .where(b.c.scope == bindparam("scope_"))
-            .values(reserved_usd=b.c.reserved_usd - bindparam("held"), used_usd=b.c.used_usd + bindparam("used"))
-        )
-
-
-def mark_lost(connection: Connection, owners: Sequence[int]) -> None:
-    """Attempts that dead processes left in flight are lost, at their worst case: they may have been billed."""
-    if not owners:
-        return
-    a, b = schema.attempts, schema.budgets
-    orphans = list(connection.execute(select(a).where(a.c.owner.in_(owners), a.c.outcome.is_(None))))
-    if not orphans:
-        return
-    connection.execute(
-        update(a)
-        .where(a.c.id == bindparam("id_"))
-        .values(outcome="lost", spent_usd=0.0, list_usd=0.0, at_risk_usd=a.c.reserved_usd, error_class="Lost"),
-        [{"id_": row.id} for row in orphans],
-    )
-    for row in orphans:
-        worst = row.reserved_usd or 0.0
-        connection.execute(
-            update(b)
-            .where(b.c.scope.in_([f"sweep:{row.sweep}", f"cell:{row.cell}"]))
-            .values(reserved_usd=b.c.reserved_usd - worst, used_usd=b.c.used_usd + worst)
-        )
-
-
-def budget_used(connection: Connection, cap: Cap) -> float:
-    used = connection.scalar(select(schema.budgets.c.used_usd).where(schema.budgets.c.scope == cap.scope))
-    return float(used or 0.0)
-
-
-def _end_row(item: End) -> dict[str, Any]:
-    usage = item.usage
+def _ended(outcome: str, usage: Usage | None, spent: float | None, listed: float | None) -> dict[str, Any]:
     return {
-        "id_": item.attempt_id,
-        "outcome": item.outcome,
+        "outcome": outcome,
         "tokens_in": usage.input if usage else None,
         "tokens_out": usage.output if usage else None,
         "tokens_cached": usage.cached if usage else None,
         "tokens_reasoning": usage.reasoning if usage else None,
         "estimated": usage.estimated if usage else False,
-        "spent_usd": item.spent_usd,
-        "list_usd": item.list_usd,
+        "spent_usd": spent,
+        "list_usd": listed,
+        "at_risk_usd": 0.0,
+        "latency_s": None,
+        "error_class": None,
+        "error": None,
+    }
+
+
+def _end_row(item: End) -> dict[str, Any]:
+    return _ended(item.outcome, item.usage, item.spent_usd, item.list_usd) | {
+        "id_": item.attempt_id,
         "at_risk_usd": item.at_risk_usd,
         "latency_s": item.latency_s,
         "error_class": item.error_class,
-        "error": item.error,
+        # A database takes no half characters, and an error's text may hold them.
+        "error": item.error.encode("utf-8", "replace").decode() if item.error else None,
     }
 
 
@@ -351,8 +361,11 @@ def _resolve(futures: Sequence[asyncio.Future[Any]], results: Sequence[Any] | Ex
         result = results if isinstance(results, Exception) else results[index]
         by_loop.setdefault(future.get_loop(), []).append((future, result))
     for loop, pairs in by_loop.items():
-        if not loop.is_closed():
+        try:
             loop.call_soon_threadsafe(_set_all, pairs)
+        except RuntimeError:
+            # The loop was closed meanwhile: its callers are gone, the record is made.
+            logger.debug("a loop was closed before its ledger answers came")
 
 
 def _set_all(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:

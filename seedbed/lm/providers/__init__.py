@@ -6,7 +6,9 @@ from seedbed.config import ModelConfig
 from seedbed.lm.types import Provider
 
 # Prefixes of litellm names whose servers speak the OpenAI chat dialect at the address given as api_base.
-_SPEAKS_OPENAI = frozenset({"openai", "hosted_vllm", "vllm", "ollama", "ollama_chat", "lm_studio", "llamafile", "llamacpp"})
+_SPEAKS_OPENAI = frozenset(
+    {"openai", "hosted_vllm", "vllm", "ollama", "ollama_chat", "lm_studio", "llamafile", "llamacpp"}
+)
 
 
 def make_provider(model: ModelConfig) -> Provider:

@@ -8,6 +8,7 @@ from typing import Any
 
 from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError, ProviderErrorKind
+from seedbed.lm.providers.openai_http import retry_after
 from seedbed.lm.types import Attempt, JsonDict
 
 # Without it the import waits for the network.
@@ -62,8 +63,9 @@ class LitellmProvider:
 
 
 def _import_litellm() -> Any:
-    import litellm
+    import litellm as module
 
+    litellm: Any = module
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
@@ -73,10 +75,20 @@ def _import_litellm() -> Any:
 def _translate(error: Exception) -> ProviderError:
     for kind in type(error).__mro__:
         if kind.__name__ in _BY_NAME:
-            return ProviderError(_BY_NAME[kind.__name__], f"{type(error).__name__}: {error}", status=_status(error))
+            return ProviderError(
+                _BY_NAME[kind.__name__],
+                f"{type(error).__name__}: {error}",
+                status=_status(error),
+                retry_after=_retry_after(error),
+            )
     return ProviderError("invalid_request", f"{type(error).__name__}: {error}", status=_status(error))
 
 
 def _status(error: Exception) -> int | None:
     status = getattr(error, "status_code", None)
     return status if isinstance(status, int) else None
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return retry_after(headers) if headers is not None else None

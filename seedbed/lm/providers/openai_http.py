@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import email.utils
+import math
 import os
+import re
 import time
 from collections.abc import Mapping
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 import orjson
@@ -34,7 +35,13 @@ _BY_CODE: Mapping[str, ProviderErrorKind] = {
     "context_length_exceeded": "context_length",
     "string_above_max_length": "context_length",
 }
+# Servers without OpenAI's codes (vLLM, llama.cpp, Ollama) say it in words.
+_TOO_LONG = re.compile(
+    r"context (length|window|size)|maximum (context|model) len|exceed\w* .*context|too many tokens", re.IGNORECASE
+)
 _MAX_ERROR_TEXT = 300
+_MAX_RETRY_AFTER_S = 3600.0
+"""Longer than this is no pause but a closed door; the next refusal says so again."""
 
 
 class OpenAIHttpProvider:
@@ -42,21 +49,25 @@ class OpenAIHttpProvider:
 
     def __init__(self, name: str, model: ModelConfig) -> None:
         self._name = name
-        self._url = f"{(model.api_base or DEFAULT_BASE).rstrip('/')}/chat/completions"
-        self._key_env = model.api_key_env or ("OPENAI_API_KEY" if model.api_base is None else None)
+        self._url = endpoint(model, "chat/completions")
+        self._key_env = key_variable(model)
         self._session: aiohttp.ClientSession | None = None
 
     async def chat(self, body: JsonDict, attempt: Attempt) -> JsonDict:
         payload = orjson.dumps({**body, "model": self._name})
         timeout = aiohttp.ClientTimeout(total=attempt.timeout_s)
         try:
-            async with self._open().post(self._url, data=payload, headers=self._headers(), timeout=timeout) as reply:
+            async with self._open().post(
+                self._url, data=payload, headers=self._headers(), timeout=timeout, allow_redirects=False
+            ) as reply:
                 content = await reply.read()
-                if reply.status >= 400:
-                    raise _error(reply.status, reply.headers, content)
-        except (TimeoutError, asyncio.TimeoutError):
+                if reply.status != 200:
+                    raise http_error(reply.status, reply.headers, content)
+        except TimeoutError:
             raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
-        except aiohttp.ClientError as error:
+        except aiohttp.ClientConnectorError as error:
+            raise ProviderError("transport", f"cannot reach {self._url}: {error}", unsent=True) from None
+        except (aiohttp.ClientError, OSError) as error:
             raise ProviderError("transport", f"{type(error).__name__}: {error}") from None
         return _parsed(content)
 
@@ -76,10 +87,21 @@ class OpenAIHttpProvider:
         headers = {"Content-Type": "application/json"}
         key = os.environ.get(self._key_env, "") if self._key_env else ""
         if key:
-            headers["Authorization"] = f"Bearer {key}"
-            # Azure's OpenAI endpoints read the key here and ignore the other header.
-            headers["api-key"] = key
+            # Azure's OpenAI endpoints read the key in a header of their own.
+            azure = (urlsplit(self._url).hostname or "").endswith((".azure.com", ".azure.us", ".azure.cn"))
+            headers |= {"api-key": key} if azure else {"Authorization": f"Bearer {key}"}
         return headers
+
+
+def endpoint(model: ModelConfig, path: str) -> str:
+    """The address of an API call. A query of the base address (Azure's api-version) stays at the end."""
+    base = urlsplit(model.api_base or DEFAULT_BASE)
+    return urlunsplit(base._replace(path=f"{base.path.rstrip('/')}/{path}"))
+
+
+def key_variable(model: ModelConfig) -> str | None:
+    """The environment variable of the key. A server of one's own needs none unless the config names one."""
+    return model.api_key_env or ("OPENAI_API_KEY" if model.api_base is None else None)
 
 
 def is_loopback(url: str) -> bool:
@@ -102,27 +124,43 @@ def _parsed(content: bytes) -> JsonDict:
     return data
 
 
-def _error(status: int, headers: Mapping[str, str], content: bytes) -> ProviderError:
+def http_error(status: int, headers: Mapping[str, str], content: bytes) -> ProviderError:
+    """What an answer other than 200 means."""
     code, message = "", content[:_MAX_ERROR_TEXT].decode("utf-8", "replace")
     try:
         detail = orjson.loads(content).get("error")
         if isinstance(detail, dict):
             code, message = str(detail.get("code") or detail.get("type") or ""), str(detail.get("message") or message)
+        elif isinstance(detail, str):
+            message = detail
     except (orjson.JSONDecodeError, AttributeError):
         pass
     kind = _BY_CODE.get(code) or _BY_STATUS.get(status) or ("server" if status >= 500 else "invalid_request")
-    return ProviderError(kind, f"HTTP {status}: {message[:_MAX_ERROR_TEXT]}", status=status, retry_after=_retry_after(headers))
+    if kind == "invalid_request" and _TOO_LONG.search(message):
+        kind = "context_length"
+    if 300 <= status < 400:
+        message = f"redirected to {headers.get('Location', 'elsewhere')}; give that address as api_base"
+    return ProviderError(
+        kind, f"HTTP {status}: {message[:_MAX_ERROR_TEXT]}", status=status, retry_after=retry_after(headers)
+    )
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from `retry-after-ms`, or from `Retry-After` as a number or a date."""
-    if (text := headers.get("retry-after-ms")) and text.isdigit():
-        return int(text) / 1000
-    text = headers.get("Retry-After")
-    if not text:
-        return None
+    seconds = _number(headers.get("retry-after-ms"))
+    if seconds is not None:
+        seconds /= 1000
+    elif (text := headers.get("Retry-After")) is not None and (seconds := _number(text)) is None:
+        try:
+            seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        except (TypeError, ValueError):
+            return None
+    return None if seconds is None else min(max(0.0, seconds), _MAX_RETRY_AFTER_S)
+
+
+def _number(text: str | None) -> float | None:
     try:
-        return max(0.0, float(text))
+        value = float(text or "")
     except ValueError:
-        parsed = email.utils.parsedate_to_datetime(text) if "," in text else None
-        return max(0.0, parsed.timestamp() - time.time()) if parsed else None
+        return None
+    return value if math.isfinite(value) else None

@@ -1,8 +1,7 @@
 """The answer metrics over many rows at once, to the same last digit as a row at a time.
 
-All texts are joined into one array of code points, looked up in tables there and taken apart again, so that the work a
-character costs is numpy's. Each distinct text is normalised once and each distinct pair compared once: the same golds
-come back for every system and seed, and so do many answers.
+Texts are joined into one array of code points and looked up in tables there, so that the work a character costs is
+numpy's. What a table cannot say, because neighbouring characters act on each other, goes through `normalise` itself.
 """
 
 import unicodedata
@@ -10,23 +9,22 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from seedbed.suites.crosslingual.overlap import Ids, f1_of_pairs, numbered
+from seedbed.suites.crosslingual.overlap import Codes, Flags, Ids, Scores, Segments, em_f1_of_pairs, segment
 from seedbed.suites.crosslingual.scripts import language_mask, letter_masks, splits_by_character
-from seedbed.suites.crosslingual.text import DOTTED_I, FOLD, SIGNS, answers
+from seedbed.suites.crosslingual.text import FOLD, SIGNS, answers, normalise
 
-Codes = NDArray[np.uint32]
-Scores = NDArray[np.float64]
-
-# NUL never composes, is never case-ignorable and normalises to a space, so it parts texts without touching them.
+# NUL normalises to a space and is no letter, so inside a text a space may stand for it, and it can part texts.
 _SEPARATOR = "\0"
-_SPACE = ord(" ")
-# Rows scored at a time: the dictionaries of distinct texts and words stay in the processor's cache (measured: one
-# dictionary over 200,000 distinct answers is three times slower).
-_CHUNK = 4096
-_UNKNOWN = 0xFFFFFFFF
-_DROPPED = 0xFFFFFFFE
+
+# Rows scored at a time: what they need stays in the processor's cache, and memory does not grow with the rows.
+_CHUNK = 2048
+
+# Values of a table that are no code points.
+_UNKNOWN, _DROPPED, _CONTEXTUAL = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+
+# Added to a code point that stays as it is in a text already in NFKC, and may change in another.
+_IF_NFKC = 1 << 30
 
 
 class CodePointTable:
@@ -51,82 +49,76 @@ class CodePointTable:
         return self._values[codes]
 
 
-def _folded(chars: str) -> list[int]:
-    values = [FOLD[ord(char)] for char in chars]
-    return [0 if char == _SEPARATOR else _DROPPED if value is None else value for char, value in zip(chars, values)]
+def _normalised_alone(char: str) -> int:
+    """What `normalise` makes of a character wherever it stands, or _CONTEXTUAL where that depends on its neighbours.
+
+    Capital sigma has two lower cases, a dot above may belong to a dotted i, and what becomes several characters is left
+    to `normalise` as well. Marks and conjoining jamo act on their neighbours in NFKC only: _IF_NFKC is added to them.
+    """
+    if char == _SEPARATOR:
+        return 0
+    if char in SIGNS:
+        return _DROPPED
+    plain = unicodedata.normalize("NFKC", char).lower()
+    if len(plain) != 1 or char in "\N{GREEK CAPITAL LETTER SIGMA}\N{COMBINING DOT ABOVE}":
+        return _CONTEXTUAL
+    folded = FOLD[ord(plain)]
+    if folded is None:
+        return _DROPPED
+    acts = unicodedata.category(plain)[0] == "M" or 0x1100 <= ord(plain) <= 0x11FF
+    if acts and plain != char:
+        return _CONTEXTUAL
+    return folded + _IF_NFKC if acts else folded
 
 
-_FOLDED = CodePointTable(_folded)
+def _all_normalised_alone(chars: str) -> list[int]:
+    return [_normalised_alone(char) for char in chars]
+
+
+_NORMALISED = CodePointTable(_all_normalised_alone)
 _MASKS = CodePointTable(letter_masks)
 
 
-def _joined(texts: Sequence[str]) -> str:
-    joined = _SEPARATOR.join(texts)
-    if joined.count(_SEPARATOR) >= len(texts):
-        joined = _SEPARATOR.join([text.replace(_SEPARATOR, " ") for text in texts])
-    return joined
+def _codes(texts: Sequence[str]) -> Codes:
+    """The code points of all texts, a separator after each."""
+    joined = _SEPARATOR.join([*texts, ""])
+    if joined.count(_SEPARATOR) != len(texts):
+        joined = _SEPARATOR.join([*(text.replace(_SEPARATOR, " ") for text in texts), ""])
+    return np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
 
 
-def _codes(text: str) -> Codes:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
+def _segments(texts: Sequence[str], codes: Codes, ends: Ids, by_character: Flags) -> tuple[Segments, Ids]:
+    """The normalised texts taken apart, and where among the segments each text is."""
+    values = _NORMALISED(codes)
+    places = np.arange(len(texts))
+    contextual = values == _CONTEXTUAL
+    conditional = (values & _IF_NFKC != 0) & (values < _CONTEXTUAL)
+    slow = set(np.searchsorted(ends, np.flatnonzero(contextual)).tolist())
+    for place in set(np.searchsorted(ends, np.flatnonzero(conditional)).tolist()):
+        if not unicodedata.is_normalized("NFKC", texts[place]):
+            slow.add(place)
+    values[conditional] -= _IF_NFKC
+    values[contextual] = _DROPPED
+    if slow:
+        # A text that the table cannot normalise is added at the end as `normalise` gives it; its first place is unused.
+        moved = sorted(slow)
+        values = np.concatenate([values, _codes([normalise(texts[place]) for place in moved])])
+        places[moved] = len(texts) + np.arange(len(moved))
+        by_character = np.concatenate([by_character, by_character[moved]])
+    return segment(values[values != _DROPPED], by_character), places
 
 
-def _squeezed(codes: Codes) -> Codes:
-    """Single spaces within each text and none at its ends; the codes begin and end with a separator."""
-    spaces = np.flatnonzero(codes == _SPACE)
-    following = codes[spaces + 1]
-    codes = np.delete(codes, spaces[(following == _SPACE) | (following == 0)])
-    spaces = np.flatnonzero(codes == _SPACE)
-    return np.delete(codes, spaces[codes[spaces - 1] == 0])
-
-
-def normalise_all(texts: Sequence[str]) -> list[str]:
-    """`normalise` of each text."""
-    if not texts:
-        return []
-    joined = _joined(texts)
-    for sign in SIGNS:
-        joined = joined.replace(sign, "")
-    # NFKC a text at a time: one character that needs it would send the whole joined string down the slow path.
-    nfkc = [text if text.isascii() else unicodedata.normalize("NFKC", text) for text in joined.split(_SEPARATOR)]
-    lowered = _SEPARATOR.join(["", *nfkc, ""]).lower().replace(DOTTED_I, "i")
-    folded = _FOLDED(_codes(lowered))
-    folded = _squeezed(folded[folded != _DROPPED])
-    return folded[1:-1].astype("<u4", copy=False).tobytes().decode("utf-32-le").split(_SEPARATOR)
-
-
-def rlc_all(texts: Sequence[str], wanted: Codes) -> Scores:
-    """`rlc` of each text, given the script mask of the language it should be in."""
-    if not texts:
-        return np.zeros(0)
-    masks = _MASKS(_codes(_joined(texts) + _SEPARATOR))
-    lengths = np.array([len(text) + 1 for text in texts], dtype=np.int64)
-    # Each text ends in a neutral separator, so no segment is empty and reduceat is safe.
-    starts = np.cumsum(lengths) - lengths
+def rlc_all(codes: Codes, ends: Ids, langs: Sequence[str]) -> Scores:
+    """`rlc` of each text, given the codes of all and where each ends."""
+    by_lang = {lang: language_mask(lang) for lang in set(langs)}
+    wanted = np.array([by_lang[lang] for lang in langs], dtype=np.uint32)
+    masks = _MASKS(codes)
+    lengths = np.diff(ends, prepend=-1)
+    starts = ends + 1 - lengths
+    # With its separator no text is an empty span, which reduceat would misread.
     letters = np.add.reduceat(masks != 0, starts, dtype=np.int64)
     hits = np.add.reduceat((masks & np.repeat(wanted, lengths)) != 0, starts, dtype=np.int64)
     return np.where(letters == 0, 1.0, hits / np.maximum(letters, 1))
-
-
-def _distinct_pairs(left: Ids, right: Ids) -> tuple[Ids, Ids, Ids]:
-    """The distinct pairs, and for each given pair its place among them."""
-    width = int(right.max(initial=0)) + 1
-    keys, places = np.unique(left * width + right, return_inverse=True)
-    return keys // width, keys % width, places
-
-
-def _answer_scores(
-    texts: Sequence[str], left: Ids, right: Ids, by_character: NDArray[np.bool_]
-) -> tuple[Scores, Scores]:
-    """EM and F1 of each pair of normalised texts."""
-    equal = left == right
-    em = equal.astype(np.float64)
-    f1 = em.copy()
-    for per_character in (False, True):
-        rows = np.flatnonzero(~equal & (by_character == per_character))
-        pairs = _distinct_pairs(left[rows], right[rows])
-        f1[rows] = f1_of_pairs(texts, pairs[0], pairs[1], per_character)[pairs[2]]
-    return em, f1
 
 
 def _score_chunk(
@@ -134,19 +126,19 @@ def _score_chunk(
     golds: Sequence[str | Sequence[str]],
     langs: Sequence[str],
 ) -> tuple[Scores, Scores, Scores]:
-    tags, lang_ids = numbered(langs)
     accepted = [answers(gold) for gold in golds]
     aliases = np.array([len(row) for row in accepted], dtype=np.int64)
-    texts, text_ids = numbered([*preds, *chain.from_iterable(accepted)])
-    pred_ids, gold_ids = text_ids[: len(preds)], text_ids[len(preds) :]
+    texts = [*preds, *chain.from_iterable(accepted)]
+    codes = _codes(texts)
+    ends = np.flatnonzero(codes == 0)
+    last = int(ends[len(preds) - 1])
+    rlc = rlc_all(codes[: last + 1], ends[: len(preds)], langs)
 
-    pairs = _distinct_pairs(pred_ids, lang_ids)
-    wanted = np.array([language_mask(tag) for tag in tags], dtype=np.uint32)
-    rlc = rlc_all([texts[i] for i in pairs[0].tolist()], wanted[pairs[1]])[pairs[2]]
-
-    normalised, forms = numbered(normalise_all(texts))
-    by_character = np.array([splits_by_character(tag) for tag in tags])[np.repeat(lang_ids, aliases)]
-    em, f1 = _answer_scores(normalised, forms[np.repeat(pred_ids, aliases)], forms[gold_ids], by_character)
+    by_lang = {lang: splits_by_character(lang) for lang in set(langs)}
+    by_character = np.array([by_lang[lang] for lang in langs], dtype=np.bool_)
+    by_character = np.concatenate([by_character, np.repeat(by_character, aliases)])
+    segments, places = _segments(texts, codes, ends, by_character)
+    em, f1 = em_f1_of_pairs(segments, np.repeat(places[: len(preds)], aliases), places[len(preds) :])
     starts = np.cumsum(aliases) - aliases
     return np.maximum.reduceat(em, starts), np.maximum.reduceat(f1, starts), rlc
 

@@ -86,7 +86,9 @@ def _documents(path: Path) -> list[Document]:
 
 def _rows(path: Path) -> Any:
     if not path.exists():
-        raise UserError(f"{path}: no such file; a crosslingual benchmark is a folder with questions.jsonl and corpus.jsonl.")
+        raise UserError(
+            f"{path}: no such file; a crosslingual benchmark is a folder with questions.jsonl and corpus.jsonl."
+        )
     return read_jsonl(path)
 
 

@@ -43,7 +43,7 @@ def exact_match(pred: str, gold: str | Sequence[str], lang: str) -> float:
 
 
 def f1_score(pred: str, gold: str | Sequence[str], lang: str) -> float:
-    """Best token F1 of the normalised texts over the accepted answers; tokens are characters for Chinese and Japanese."""
+    """Best token F1 of the normalised texts over the accepted answers; by character in Chinese and Japanese."""
     by_character = splits_by_character(lang)
     normalised = normalise(pred)
     return max(normalised_f1(normalised, normalise(answer), by_character) for answer in answers(gold))
@@ -78,7 +78,7 @@ def cnbe(f1: Sequence[float], base: Sequence[float], cost: Sequence[float]) -> l
 
 
 def cnbe_ratio(f1: Sequence[float], base: Sequence[float], cost: Sequence[float]) -> float | None:
-    """The sum of all F1 gains over the sum of all costs; None where nothing was translated, for then it is undefined."""
+    """The sum of all F1 gains over the sum of all costs; undefined, so None, where nothing was translated."""
     _check_costs(f1, base, cost)
     spent = sum(cost)
     return (sum(f1) - sum(base)) / spent if spent else None
@@ -99,7 +99,7 @@ def score_rows(
     langs: Sequence[str],
     threshold: float = RLC_THRESHOLD,
 ) -> "dict[str, NDArray[np.float64]]":
-    """`em`, `f1`, `rlc` and `rlc_ok` of many samples, exactly as the single functions give them, in a fraction of the time.
+    """`em`, `f1`, `rlc` and `rlc_ok` of many samples: the numbers of the single functions in a fraction of the time.
 
     Rows may mix languages freely.
     """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
+
+from seedbed.text import tokenise
 
 _LEAK_MARGIN = 8
 """Candidates fetched beyond k, so that a document left out for a leak is replaced."""
@@ -60,34 +62,13 @@ class Corpus:
             if self._index is None:
                 import bm25s
 
+                # It logs every index at DEBUG through a handler of its own.
+                logging.getLogger("bm25s").setLevel(logging.WARNING)
                 index = bm25s.BM25(method="lucene")
                 index.index([tokenise(_indexed(d)) for d in self.documents], show_progress=False)
                 self._index = index
         return self._index
 
 
-def tokenise(text: str) -> list[str]:
-    """Words by Unicode's rules (a dictionary parts Chinese, Japanese and Thai), and character pairs of those scripts,
-    which find what the dictionary cut elsewhere."""
-    lowered = text.lower()
-    tokens = [word for word in _words(lowered) if any(ch.isalnum() for ch in word)]
-    for run in _unsegmented().findall(lowered):
-        tokens.extend(run[i : i + 2] for i in range(len(run) - 1))
-    return tokens
-
-
 def _indexed(document: Document) -> str:
     return "\n".join((document.title, *document.other_titles, document.text))
-
-
-def _words(text: str) -> list[str]:
-    from icu4py.breakers import WordBreaker
-
-    return list(WordBreaker(text, "root"))
-
-
-@lru_cache(maxsize=1)
-def _unsegmented() -> Any:
-    import regex
-
-    return regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")

@@ -12,9 +12,7 @@ from seedbed.suites.crosslingual.metrics import cnbe, cnbe_ratio, f1_mkqa, score
 PER_SAMPLE = ("em", "f1", "rlc", "rlc_ok", "f1_mkqa", "cost")
 
 
-async def score(
-    context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]
-) -> list[ScoreRow]:
+async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
     """Every case once. A system that failed on a case leaves an error there, not a wrong answer."""
     answered = [case for case in cases if predictions[case.sample_id].output is not None]
     replies = [str((predictions[c.sample_id].output or {}).get("answer") or "") for c in answered]
@@ -80,4 +78,6 @@ def _direct_of(label: str, rows: Mapping[str, Sequence[ScoreRow]]) -> Sequence[S
 def _failed(case: Case, prediction: Prediction) -> ScoreRow:
     error = prediction.error or {}
     reason = f"{error.get('kind')}: {error.get('message')}"
-    return ScoreRow(case.sample_id, "error", details={"lang": case.inputs["language"]}, reason=reason, cluster=case.cluster)
+    return ScoreRow(
+        case.sample_id, "error", details={"lang": case.inputs["language"]}, reason=reason, cluster=case.cluster
+    )

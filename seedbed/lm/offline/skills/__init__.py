@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from seedbed.lm.offline.skill import Skill
+from seedbed.lm.offline.skills.rag_judging import JUDGING
+from seedbed.lm.offline.skills.rag_synthesis import SYNTHESIS
 from seedbed.lm.offline.skills.read import READ
 from seedbed.lm.offline.skills.recall import RECALL
 
-SKILLS: tuple[Skill, ...] = (READ, RECALL)
+SKILLS: tuple[Skill, ...] = (*JUDGING, *SYNTHESIS, READ, RECALL)

@@ -1,0 +1,90 @@
+"""Embeddings by an OpenAI-compatible endpoint. A batch of texts is one request and one row of the ledger: looked up,
+budgeted, limited, retried and recorded like a chat."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.errors import ProviderError
+from seedbed.lm import codec
+from seedbed.lm.exchange import Binding, Kind, Query
+from seedbed.lm.providers.openai_embeddings import OpenAIEmbeddingProvider
+from seedbed.lm.sample import SAMPLE
+from seedbed.lm.tokens import count_tokens
+from seedbed.lm.types import Attempt, JsonDict, Usage
+
+if TYPE_CHECKING:
+    from seedbed.lm.runtime import LMRuntime
+
+Vectors = NDArray[np.float32]
+
+BATCH = 64
+
+
+class Embedder:
+    """Bound to a cell, a phase and a role, as an LM is."""
+
+    def __init__(self, runtime: LMRuntime, binding: Binding) -> None:
+        self._runtime = runtime
+        self._binding = binding
+        self._provider = runtime.keep(f"embed:{binding.scope.model}", lambda: OpenAIEmbeddingProvider(binding.model))
+        self._kind = Kind(self._provider.embed, _vectors, _usage, lambda reply: bool(reply.get("data")))
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """One row a text, in order. For callers outside the runtime's loop."""
+        return self._runtime.run(self.embed(texts))
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The same, on the runtime's loop; batches go out together, as many as the model's limits allow."""
+        batches = [list(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
+        if not batches:
+            return np.zeros((0, 0), dtype=np.float32)
+        return np.concatenate(await asyncio.gather(*map(self._batch, batches)))
+
+    async def _batch(self, texts: list[str]) -> Vectors:
+        model, scope = self._binding.model, self._binding.scope
+        body: JsonDict = {"model": model.model, "input": texts, "encoding_format": "base64", **model.extra}
+        key = codec.request_key(body, model, None, ("embedding",))
+        sample, number = SAMPLE.get()[0], 1
+        while True:
+            attempt = Attempt(key, None, 0, number, model.timeout_s)
+            try:
+                vectors = await self._runtime.exchange(Query(self._binding, self._kind, body, attempt, sample))
+            except ProviderError as error:
+                if not error.retryable or number > model.retries:
+                    raise
+                await self._runtime.sleep(codec.retry_delay(error, model, number), scope.cell)
+                number += 1
+                continue
+            if len(vectors) != len(texts):
+                raise ProviderError("malformed", f"{len(texts)} texts were sent and {len(vectors)} vectors came back")
+            return vectors
+
+
+def _vectors(reply: JsonDict) -> Vectors:
+    try:
+        rows = sorted(reply["data"], key=lambda row: row["index"])
+        return np.stack([_vector(row["embedding"]) for row in rows])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProviderError("malformed", f"the embeddings cannot be read ({error})") from error
+
+
+def _vector(value: str | list[float]) -> Vectors:
+    # Servers that do not know base64 answer with plain numbers.
+    if isinstance(value, str):
+        return np.frombuffer(base64.b64decode(value), dtype="<f4")
+    return np.asarray(value, dtype=np.float32)
+
+
+def _usage(body: JsonDict, reply: JsonDict) -> Usage:
+    told = reply.get("usage")
+    tokens = told.get("prompt_tokens") if isinstance(told, dict) else None
+    if isinstance(tokens, int):
+        return Usage(input=tokens, output=0)
+    return Usage(input=sum(count_tokens(text) for text in body["input"]), output=0, estimated=True)

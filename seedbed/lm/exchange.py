@@ -1,0 +1,259 @@
+"""One attempt at one request, from the ledger or by a call, recorded whatever happens to it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+import orjson
+from sqlalchemy.exc import SQLAlchemyError
+
+from seedbed.config import ModelConfig
+from seedbed.errors import BudgetReached, ProviderError, ReplayMiss, SeedbedError
+from seedbed.lm.hopeless import advice, hopeless
+from seedbed.lm.ledger import (
+    Begin,
+    BeginResult,
+    Busy,
+    CallScope,
+    Cap,
+    End,
+    Granted,
+    Ledger,
+    OverBudget,
+    Stored,
+    Unknown,
+)
+from seedbed.lm.limits import Limiter
+from seedbed.lm.prices import TokenPrice, worst_case
+from seedbed.lm.stop import StopSignal
+from seedbed.lm.tokens import rough_size, told_usage
+from seedbed.lm.types import Attempt, JsonDict, Usage
+from seedbed.redact import redact
+
+R = TypeVar("R")
+
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """For whom and with which model an LM calls."""
+
+    scope: CallScope
+    model: ModelConfig
+    caps: tuple[Cap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[R]):
+    """What tells a chat from an embedding. `read` refuses a reply it cannot use with a ProviderError."""
+
+    send: Callable[[JsonDict, Attempt], Awaitable[JsonDict]]
+    read: Callable[[JsonDict], R]
+    usage: Callable[[JsonDict, JsonDict], Usage]
+    worth_keeping: Callable[[JsonDict], bool]
+
+
+@dataclass(slots=True)
+class Line:
+    """What all calls of one model share."""
+
+    limiter: Limiter
+    price: TokenPrice | None
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[R]):
+    """One request of one caller."""
+
+    binding: Binding
+    kind: Kind[R]
+    body: JsonDict
+    attempt: Attempt
+    sample: str | None
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", rough_size(self.body))
+
+
+class Exchange:
+    """Must be used from one event loop only."""
+
+    def __init__(
+        self, ledger: Ledger, stops: StopSignal, stop: Callable[[SeedbedError], None], *, replay: bool
+    ) -> None:
+        self._ledger = ledger
+        self._stops = stops
+        self._stop = stop
+        self._replay = replay
+        self._flights: dict[str, asyncio.Future[Stored | None]] = {}
+
+    async def answer(self, query: Query[R], line: Line) -> R:
+        """The reply, from the ledger if it is there, else by one call. Failures are ProviderErrors."""
+        key, known = query.attempt.key, None
+        while known is None and (flight := self._flights.get(key)) is not None:
+            # The same request is on its way: its answer will be ours too.
+            await asyncio.wait([flight])
+            known = flight.result()
+        if known is not None:
+            return await self._record_reuse(query, line, known)
+        mine = self._flights[key] = asyncio.get_running_loop().create_future()
+        fresh: Stored | None = None
+        try:
+            while True:
+                await line.limiter.acquire()
+                try:
+                    found = await self._try(query, line)
+                finally:
+                    line.limiter.release()
+                if found is not None:
+                    reply, fresh = found
+                    return reply
+                # Somebody else has the request in flight or the money reserved; no place is held meanwhile.
+                await self._stops.sleep(_POLL_S, query.binding.scope.cell)
+        finally:
+            del self._flights[key]
+            mine.set_result(fresh)
+
+    async def _record_reuse(self, query: Query[R], line: Line, known: Stored) -> R:
+        self._stops.check(query.binding.scope.cell)
+        await self._recorded(self._ledger.begin(self._begin(query, line, known)))
+        return query.kind.read(orjson.loads(known.body))
+
+    async def _try(self, query: Query[R], line: Line) -> tuple[R, Stored | None] | None:
+        scope = query.binding.scope
+        self._stops.check(scope.cell)
+        begin = self._begin(query, line)
+        match await self._begun(begin):
+            case Stored() as stored:
+                return query.kind.read(orjson.loads(stored.body)), stored
+            case Granted(attempt_id):
+                return await self._call(query, line, begin, attempt_id)
+            case Busy():
+                return None
+            case OverBudget(cap, used, reserved):
+                if reserved == 0.0:
+                    self._over_budget(scope, cap, used)
+                return None
+            case Unknown():
+                key = query.attempt.key[:12]
+                self._stop(ReplayMiss(f"a replay met a request that is not in the ledger (key {key}, {scope.model})"))
+                return None
+
+    def _begin(self, query: Query[Any], line: Line, known: Stored | None = None) -> Begin:
+        body = query.body
+        asked = body.get("max_tokens") or body.get("max_completion_tokens")
+        return Begin(
+            scope=query.binding.scope,
+            key=query.attempt.key,
+            number=query.attempt.number,
+            sample=query.sample,
+            request=orjson.dumps(body),
+            reserved_usd=worst_case(query.binding.model, line.price, query.size, asked),
+            caps=query.binding.caps,
+            may_call=not self._replay,
+            known=known,
+        )
+
+    async def _begun(self, begin: Begin) -> BeginResult:
+        """Begin; a caller that is cancelled meanwhile leaves no attempt open behind it."""
+        future = self._ledger.begin(begin)
+        try:
+            return await self._recorded(asyncio.shield(future))
+        except asyncio.CancelledError:
+            future.add_done_callback(lambda done: self._give_back(begin, done))
+            raise
+
+    def _give_back(self, begin: Begin, done: asyncio.Future[BeginResult]) -> None:
+        if not done.cancelled() and done.exception() is None and isinstance(granted := done.result(), Granted):
+            self._ledger.end(_not_sent(begin, granted.attempt_id))
+
+    async def _call(
+        self, query: Query[R], line: Line, begin: Begin, attempt_id: int
+    ) -> tuple[R, Stored | None]:  # fmt: skip
+        cell, limiter = begin.scope.cell, line.limiter
+        ended, reply = _not_sent(begin, attempt_id), None
+        started = time.perf_counter()
+        sent_at = 0.0
+        try:
+            await limiter.wait_to_send(query.size, lambda seconds: self._stops.sleep(seconds, cell))
+            self._stops.check(cell)
+            started, sent_at = time.perf_counter(), time.monotonic()
+            ended = replace(ended, outcome="lost", at_risk_usd=begin.reserved_usd or 0.0)
+            reply = await query.kind.send(query.body, query.attempt)
+            answer = query.kind.read(reply)
+            usage = query.kind.usage(query.body, reply)
+            cost = line.price.cost(usage) if line.price else None
+            kept = Stored(orjson.dumps(reply), usage) if query.kind.worth_keeping(reply) else None
+            ended = replace(
+                ended,
+                outcome="paid",
+                usage=usage,
+                spent_usd=cost,
+                list_usd=cost,
+                at_risk_usd=0.0,
+                response=kept.body if kept else None,
+                error_class=None,
+            )
+        except ProviderError as error:
+            error.message = advice(error)
+            if error.kind == "rate_limit":
+                limiter.rate_limited(error.retry_after, sent_at)
+            ended = _failure(ended, error, line.price, told_usage(reply) if reply else None)
+            if (sentence := hopeless(query.binding.model, error)) is not None:
+                self._stop(SeedbedError(sentence))
+            raise
+        except BaseException as error:
+            ended = replace(ended, error_class=ended.error_class if ended.outcome == "failed" else type(error).__name__)
+            raise
+        finally:
+            # Also when cancelled, or after a bug in a provider: no record may say "in flight" for ever.
+            recorded = self._ledger.end(replace(ended, latency_s=time.perf_counter() - started))
+            if ended.outcome != "lost":
+                await self._recorded(recorded)
+        limiter.succeeded()
+        limiter.settle(query.size, usage.input + usage.output)
+        return answer, kept
+
+    async def _recorded(self, future: asyncio.Future[R]) -> R:
+        """What cannot be written down must not be paid for: a broken ledger stops everything."""
+        try:
+            return await future
+        except SQLAlchemyError as error:
+            reason = SeedbedError(
+                f"the ledger cannot be written ({error.__cause__ or error}); no call is made without it"
+            )
+            self._stop(reason)
+            raise reason from error
+
+    def _over_budget(self, scope: CallScope, cap: Cap, used: float) -> None:
+        if cap.scope.startswith("sweep:"):
+            self._stop(BudgetReached(f"the next call could take the sweep past ${cap.max_usd:g} (${used:.4f} used)"))
+        else:
+            text = f"the next call could take the cell past its ${cap.max_usd:g} (${used:.4f} used)"
+            self._stops.stop_cell(scope.cell, BudgetReached(text))
+
+
+def _not_sent(begin: Begin, attempt_id: int) -> End:
+    return End(attempt_id, begin, "failed", None, 0.0, 0.0, 0.0, 0.0, response=None, error_class="NotSent")
+
+
+def _failure(ended: End, error: ProviderError, price: TokenPrice | None, usage: Usage | None) -> End:
+    """A reply that told its tokens was billed for them, however useless it is."""
+    spent = price.cost(usage) if price and usage else None if usage else 0.0
+    at_risk = (ended.begin.reserved_usd or 0.0) if error.maybe_billed and usage is None else 0.0
+    return replace(
+        ended,
+        outcome="failed",
+        usage=usage,
+        spent_usd=spent,
+        list_usd=0.0,
+        at_risk_usd=at_risk,
+        error_class=error.kind,
+        error=redact(error.message),
+    )

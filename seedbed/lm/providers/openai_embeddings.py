@@ -1,0 +1,62 @@
+"""Embeddings from any endpoint that speaks the OpenAI dialect: the openai client on its aiohttp transport."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from seedbed.config import ModelConfig
+from seedbed.errors import ProviderError
+from seedbed.lm.providers.openai_http import DEFAULT_BASE, http_error, is_loopback, key_variable
+from seedbed.lm.types import Attempt, JsonDict
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+class OpenAIEmbeddingProvider:
+    """One client for all calls of a model. Its own retries are off: one call is one request."""
+
+    def __init__(self, model: ModelConfig) -> None:
+        self._name = model.model.partition("/")[2]
+        self._base = model.api_base or DEFAULT_BASE
+        self._key_env = key_variable(model)
+        self._client: AsyncOpenAI | None = None
+
+    async def embed(self, body: JsonDict, attempt: Attempt) -> JsonDict:
+        import openai
+
+        request: dict[str, Any] = {**body, "model": self._name, "timeout": attempt.timeout_s}
+        try:
+            raw = await self._open().embeddings.with_raw_response.create(**request)
+            reply = orjson.loads(raw.content)
+        except openai.APITimeoutError:
+            raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
+        except openai.APIConnectionError as error:
+            raise ProviderError("transport", f"{type(error.__cause__ or error).__name__}: {error}") from None
+        except openai.APIStatusError as error:
+            raise http_error(error.status_code, error.response.headers, error.response.content) from None
+        except orjson.JSONDecodeError:
+            raise ProviderError("malformed", "the response is not JSON") from None
+        if not isinstance(reply, dict):
+            raise ProviderError("malformed", "the response is not a JSON object")
+        return reply
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    def _open(self) -> AsyncOpenAI:
+        if self._client is None:
+            from openai import AsyncOpenAI, DefaultAioHttpClient
+
+            self._client = AsyncOpenAI(
+                api_key=(os.environ.get(self._key_env) if self._key_env else None) or "none",
+                base_url=self._base,
+                max_retries=0,
+                # A proxy from the environment cannot reach a server on this machine.
+                http_client=DefaultAioHttpClient(trust_env=not is_loopback(self._base)),
+            )
+        return self._client

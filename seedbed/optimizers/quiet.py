@@ -1,0 +1,50 @@
+"""DSPy's optimizers print and draw progress bars on stdout, which belongs to whoever called Seedbed."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+logger = logging.getLogger("seedbed.optimizers")
+
+_PRINTING = (
+    "dspy.teleprompt.bootstrap",
+    "dspy.teleprompt.mipro_optimizer_v2",
+    "dspy.teleprompt.copro_optimizer",
+    "dspy.teleprompt.simba",
+    "dspy.teleprompt.utils",
+    "dspy.propose.grounded_proposer",
+)
+_DRAWING = ("dspy.utils.parallelizer", "dspy.teleprompt.bootstrap")
+_done = threading.Lock()
+
+
+def hush() -> None:
+    """Sends what DSPy's optimizers print to the log `seedbed.optimizers` and draws no bars; once a process is enough.
+    Redirecting stdout instead would swallow what other threads write."""
+    if not _done.acquire(blocking=False):
+        return
+    import tqdm
+
+    class Silent(tqdm.tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **{**kwargs, "disable": True})
+
+    for name in _PRINTING:
+        vars(importlib.import_module(name))["print"] = _log
+    for name in _DRAWING:
+        vars(importlib.import_module(name))["tqdm"] = SimpleNamespace(tqdm=Silent)
+    vars(importlib.import_module("gepa.core.engine"))["tqdm"] = Silent
+    # Every evaluation logs a line, every unreadable answer a traceback; both are in our own logs.
+    for name in ("dspy.teleprompt", "dspy.evaluate", "dspy.utils.parallelizer", "dspy.propose"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def _log(*parts: object, **_: object) -> None:
+    logger.debug("%s", " ".join(map(str, parts)))

@@ -1,0 +1,175 @@
+"""Optimise: let an optimizer search better prompts for a cell's system on the train and val splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seedbed.errors import UserError
+from seedbed.lm.ledger.reads import phase_usage
+from seedbed.optimizers import Job, Task, find_optimizer
+from seedbed.phases.context import CellContext
+from seedbed.phases.progress import report
+from seedbed.phases.samples import as_output
+from seedbed.store import read_json, write_json, write_jsonl
+from seedbed.suite import Case, Feedback, resolve
+
+if TYPE_CHECKING:
+    import dspy
+
+    from seedbed.phases.guard import GuardedContext
+    from seedbed.phases.search import SearchLog, Split
+
+PROGRAM = "program.json"
+FILES = [PROGRAM, "candidates.jsonl", "metric_logs/train.jsonl", "metric_logs/val.jsonl"]
+
+_SAMPLE_ID = "dspy_sample_id"
+"""DSPy neither shows fields of this prefix in prompts nor compares them."""
+
+
+def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """Writes the files above. Run again after a crash it makes the same requests, finds the answers in the ledger, and so
+    takes the same path; only what was in flight is paid again."""
+    import dspy
+
+    from seedbed.optimizers.quiet import hush
+    from seedbed.phases.guard import Guard, GuardedContext, Halted, guarded
+    from seedbed.phases.search import SearchLog
+
+    hush()
+    guard = Guard()
+    watched = GuardedContext(context.run, context.cell, context.phase, context.execution, guard)
+    splits: dict[str, Split] = {case.sample_id: "val" for case in context.benchmark.val}
+    splits |= {case.sample_id: "train" for case in context.benchmark.train}
+    usage = partial(
+        phase_usage, context.runtime.ledger.engine, context.cell.id, "optimise", context.execution
+    )
+    log = SearchLog(splits, len(context.benchmark.val), usage)
+    with dspy.context(lm=watched.lm("task"), disable_history=True, track_usage=False):
+        job = _job(watched, log)
+        job = replace(job, program=guarded(job.program, guard, log.called))
+        try:
+            best = resolve(_spec(context).compile)(job)
+        except (Halted, Exception) as error:
+            if guard.cause is None:
+                raise
+            raise guard.reason(context.cell.title) from error
+    if guard.cause is not None:
+        raise guard.reason(context.cell.title) from guard.cause
+    rows = log.candidates(best)
+    write_json(folder / PROGRAM, _program(context, best))
+    write_jsonl(folder / "candidates.jsonl", rows)
+    for split in ("train", "val"):
+        write_jsonl(folder / f"metric_logs/{split}.jsonl", log.metric_rows(split))
+    chosen = next(row for row in rows if row["chosen"])
+    return FILES, {
+        "execution": context.execution,
+        "optimizer": context.cell.optimizer,
+        "n_train": len(context.benchmark.train),
+        "n_val": len(context.benchmark.val),
+        "n_candidates": len(rows),
+        "chosen": chosen["candidate"],
+        "val_score_before": rows[0]["val_score"],
+        "val_score_after": chosen["val_score"],
+        "metric_calls": log.metric_calls,
+        "unreadable_answers": guard.unreadable,
+        "too_long_prompts": guard.too_long,
+        "usage": usage().to_json(),
+    }
+
+
+def load_program(system: Any, folder: Path) -> None:
+    """Give a freshly built system the prompts that the optimise phase found."""
+    system.load_state(read_json(folder / PROGRAM)["state"])
+
+
+def to_example(case: Case) -> dspy.Example:
+    """A case as DSPy has them: inputs, and its gold as the fields a worked example would show."""
+    import dspy
+
+    fields = {**_labels(case.gold), **case.inputs, _SAMPLE_ID: case.sample_id}
+    return dspy.Example(**fields).with_inputs(*case.inputs)
+
+
+def _labels(gold: Any) -> dict[str, Any]:
+    """A mapping names its fields; a text, or the first of several accepted ones, is the `answer`."""
+    if isinstance(gold, Mapping):
+        return {str(name): value for name, value in gold.items()}
+    if isinstance(gold, str):
+        return {"answer": gold}
+    if isinstance(gold, Sequence) and gold and isinstance(gold[0], str):
+        return {"answer": gold[0]}
+    return {}
+
+
+def _job(context: GuardedContext, log: SearchLog) -> Job:
+    import dspy
+
+    plan, cell, benchmark = context.run.plan, context.cell, context.benchmark
+    system: Any = resolve(plan.system_spec(cell).build)(context, plan.system_options(cell))
+    if not isinstance(system, dspy.Module) or not system.predictors():
+        raise UserError(
+            f"{cell.title}: {cell.optimizer} needs a dspy.Module with predictors, and system {cell.system!r} is none; "
+            "leave it to Baseline."
+        )
+    return Job(
+        name=plan.optimizer(cell).name,
+        options=plan.optimizer_options(cell),
+        program=system,
+        train=[to_example(case) for case in benchmark.train],
+        val=[to_example(case) for case in benchmark.val],
+        judge=_judge(context, log, _expected_calls(context, len(system.predictors()))),
+        task_lm=context.lm("task"),
+        reflection_lm=context.lm("reflection"),
+        seed=cell.seed,
+    )
+
+
+def _judge(context: GuardedContext, log: SearchLog, expected: int) -> Any:
+    """The suite's feedback as a metric. A judge that fails ends the phase: its failure is no score either."""
+    assert context.suite.feedback is not None
+    feedback = resolve(context.suite.feedback)
+    cases = {case.sample_id: case for case in (*context.benchmark.train, *context.benchmark.val)}
+
+    def judge(example: dspy.Example, prediction: dspy.Prediction, *, logged: bool = True) -> Feedback:
+        context.guard.check()
+        case = cases[example[_SAMPLE_ID]]
+        try:
+            verdict = feedback(context, case, as_output(prediction))
+        except Exception as error:
+            raise context.guard.halt(error) from error
+        if logged:
+            log.scored(case.sample_id, verdict.score)
+            report(context.cell, "optimise", log.metric_calls, max(expected, log.metric_calls))
+        return verdict
+
+    return judge
+
+
+def _expected_calls(context: CellContext, predictors: int) -> int:
+    plan, cell, benchmark = context.run.plan, context.cell, context.benchmark
+    task = Task(
+        plan.optimizer(cell).name, plan.optimizer_options(cell), len(benchmark.train), len(benchmark.val), predictors
+    )
+    return _spec(context).budget(task).metric_calls
+
+
+def _spec(context: CellContext) -> Any:
+    return find_optimizer(context.run.plan.optimizer(context.cell).name)
+
+
+def _program(context: CellContext, program: dspy.Module) -> dict[str, Any]:
+    """The prompts to read, and the whole state to load."""
+    state: dict[str, Any] = program.dump_state(json_mode=True)
+    for own in state.values():
+        if isinstance(own, dict) and "lm" in own:
+            own["lm"] = None  # the model is the cell's; an optimizer may have left its own here
+    return {
+        "optimizer": context.cell.optimizer,
+        "instructions": {name: p.signature.instructions for name, p in program.named_predictors()},
+        "n_demos": {name: len(p.demos) for name, p in program.named_predictors()},
+        "state": state,
+    }

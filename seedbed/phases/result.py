@@ -1,0 +1,67 @@
+"""The result of a cell as a row for a results table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from seedbed.phases.context import CellContext
+from seedbed.store import write_json, write_text
+
+FOLDER = "evaluation_results"
+
+
+def write_result(
+    context: CellContext, folder: Path, metrics: Mapping[str, Any], usage: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """evaluation_result.txt, whose bytes other tools rely on, and the same as JSON with what they leave out."""
+    primary = context.suite.metrics[0].name
+    percent = None if metrics.get(primary) is None else 100.0 * metrics[primary]
+    optimizer = context.cell.optimizer if "optimise" in usage else None
+    write_text(folder / FOLDER / "evaluation_result.txt", result_text(percent, usage, optimizer))
+    write_json(
+        folder / FOLDER / "result.json",
+        {
+            "metric": primary,
+            "score": percent,
+            "n": metrics["n"],
+            "n_errors": metrics["n_errors"],
+            "n_skipped": metrics["n_skipped"],
+            **_account(usage["generate"], ""),
+            "optimizer": optimizer,
+            **_account(usage.get("optimise"), "optimizer_"),
+            **_account(usage.get("score"), "judge_"),
+        },
+    )
+
+
+def result_text(percent: float | None, usage: Mapping[str, Mapping[str, Any]], optimizer: str | None) -> str:
+    """Header and row. Without an optimizer both end after the evaluation's columns; the row of a cell with one has a
+    comma more than its header. Costs are as if nothing had been reused; an unknown price leaves the field empty."""
+    header, row = "score,cost,input_tokens,output_tokens,", f"{_text(percent)},{_columns(usage['generate'])}"
+    if optimizer is not None:
+        header += "optimizer,optimizer_cost,optimizer_input_tokens,optimizer_output_tokens"
+        row += f"{optimizer},{_columns(usage['optimise'])}"
+    return f"{header}\n{row}\n"
+
+
+def _columns(usage: Mapping[str, Any]) -> str:
+    return "".join(f"{_text(usage[name])}," for name in ("list_usd", "tokens_in", "tokens_out"))
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _account(usage: Mapping[str, Any] | None, prefix: str) -> dict[str, Any]:
+    """Cost as if fresh, what was paid, calls and tokens of a phase; all null where there was no such phase."""
+    names = {
+        "cost": "list_usd",
+        "paid": "spent_usd",
+        "calls": "calls",
+        "input_tokens": "tokens_in",
+        "output_tokens": "tokens_out",
+        "outcomes": "outcomes",
+    }
+    return {f"{prefix}{shown}": usage[name] if usage else None for shown, name in names.items()}

@@ -1,0 +1,123 @@
+"""What an optimizer tried: every candidate it scored, with which result and at what cost so far."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import dspy
+
+from seedbed.hashing import hash_json
+from seedbed.lm.ledger.reads import PhaseUsage
+from seedbed.stats import mean
+
+Split = Literal["train", "val"]
+Prompts = dict[str, dict[str, Any]]
+
+
+@dataclass
+class Candidate:
+    """One set of prompts. Scores are the latest of each example."""
+
+    index: int
+    id: str
+    prompts: Prompts
+    scores: dict[Split, dict[str, float]] = field(default_factory=lambda: {"train": {}, "val": {}})
+    at: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The point of the learning curve at which its val score stood."""
+
+    def row(self, n_val: int, chosen: str) -> dict[str, Any]:
+        val, train = self.scores["val"], self.scores["train"]
+        return {
+            "candidate": self.index,
+            "id": self.id,
+            "chosen": self.id == chosen,
+            "val_score": mean(list(val.values())),
+            "n_val": len(val),
+            "whole_val": len(val) == n_val,
+            "train_score": mean(list(train.values())),
+            "n_train": len(train),
+            **self.at,
+            "instructions": {name: own["instructions"] for name, own in self.prompts.items()},
+            "n_demos": {name: len(own["demos"]) for name, own in self.prompts.items()},
+        }
+
+
+class SearchLog:
+    """Collects from the optimizer's threads. A program is judged in the thread that called it, which is how a score finds
+    its candidate whatever the optimizer."""
+
+    def __init__(self, splits: Mapping[str, Split], n_val: int, usage: Callable[[], PhaseUsage]) -> None:
+        self._splits = splits
+        self._n_val = n_val
+        self._usage = usage
+        self._lock = threading.Lock()
+        self._here = threading.local()
+        self._started = time.monotonic()
+        self._candidates: dict[str, Candidate] = {}
+        self._rows: dict[Split, list[tuple[int, str, float]]] = {"train": [], "val": []}
+
+    @property
+    def metric_calls(self) -> int:
+        return sum(len(rows) for rows in self._rows.values())
+
+    def called(self, program: dspy.Module) -> None:
+        """A program is about to be asked in this thread."""
+        self._here.candidate = self.candidate(program)
+
+    def candidate(self, program: dspy.Module) -> Candidate:
+        prompts = prompts_of(program)
+        id = hash_json(prompts)[:12]
+        with self._lock:
+            if id not in self._candidates:
+                self._candidates[id] = Candidate(len(self._candidates), id, prompts)
+            return self._candidates[id]
+
+    def scored(self, sample_id: str, score: float) -> None:
+        """The answer given last in this thread got a score."""
+        candidate: Candidate | None = getattr(self._here, "candidate", None)
+        split = self._splits.get(sample_id)
+        if candidate is None or split is None:
+            return
+        with self._lock:
+            self._rows[split].append((candidate.index, sample_id, score))
+            candidate.scores[split][sample_id] = score
+            if split == "val" and len(candidate.scores["val"]) == self._n_val and not candidate.at:
+                candidate.at = self._point()
+
+    def candidates(self, chosen: dspy.Module) -> list[dict[str, Any]]:
+        """A row a candidate, in the order in which they were first asked."""
+        best = self.candidate(chosen).id
+        return [candidate.row(self._n_val, best) for candidate in self._candidates.values()]
+
+    def metric_rows(self, split: Split) -> list[dict[str, Any]]:
+        """Every judgement on a split, by candidate and sample: threads finish in any order, the file does not show it."""
+        ordered = sorted(self._rows[split], key=lambda row: row[:2])
+        return [{"candidate": index, "sample_id": sample, "score": score} for index, sample, score in ordered]
+
+    def _point(self) -> dict[str, Any]:
+        usage = self._usage()
+        return {
+            "metric_calls": self.metric_calls,
+            "lm_calls": usage.calls,
+            "tokens_in": usage.tokens_in,
+            "tokens_out": usage.tokens_out,
+            "list_usd": usage.list_usd,
+            "seconds": round(time.monotonic() - self._started, 3),
+        }
+
+
+def prompts_of(program: dspy.Module) -> Prompts:
+    """Instructions and demos of every predictor: what optimizers change, and what tells candidates apart."""
+    return {
+        name: {"instructions": predictor.signature.instructions, "demos": [_plain(demo) for demo in predictor.demos]}
+        for name, predictor in program.named_predictors()
+    }
+
+
+def _plain(demo: Any) -> dict[str, str]:
+    items: Sequence[tuple[str, Any]] = list(demo.items())
+    return {name: str(value) for name, value in items}

@@ -1,0 +1,1 @@
+"""The agents: one reply skeleton for all of them; only what they recall differs."""

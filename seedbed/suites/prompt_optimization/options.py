@@ -1,0 +1,66 @@
+"""What a config may say of this suite's benchmarks and programs."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from seedbed.suite import BenchmarkOptions, Options
+
+
+class SplitOptions(BenchmarkOptions):
+    """`path` is a file, or a folder with train, val and test (.json or .jsonl), or with cases (.json or .jsonl) to be
+    split; retrieval benchmarks find their corpus.jsonl in that folder too."""
+
+    split: bool = True
+    """Part a single file into test (first 40%), val (next 40%) and train; false takes all of it as test."""
+    max_train: int = Field(default=150, ge=1)
+    max_val: int = Field(default=300, ge=1)
+    max_test: int = Field(default=300, ge=1)
+
+
+class HoverOptions(SplitOptions):
+    hops: int | None = Field(default=3, ge=2, le=4)
+    """Only claims that take this many articles; null takes all."""
+
+
+class PapillonOptions(SplitOptions):
+    max_train: int = Field(default=111, ge=1)
+    max_val: int = Field(default=111, ge=1)
+    max_test: int = Field(default=221, ge=1)
+
+
+class IfbenchOptions(SplitOptions):
+    max_test: int = Field(default=294, ge=1)
+
+
+class LiveBenchOptions(SplitOptions):
+    max_train: int = Field(default=121, ge=1)
+    max_val: int = Field(default=121, ge=1)
+    max_test: int = Field(default=126, ge=1)
+
+
+class AimeOptions(SplitOptions):
+    split: bool = False
+    """A single file is one year's contest, all of it for the test; a folder with train, val and test brings the rest."""
+    max_train: int = Field(default=45, ge=1)
+    max_val: int = Field(default=45, ge=1)
+    max_test: int = Field(default=30, ge=1)
+    """Problems, before they are repeated."""
+    repeats: int = Field(default=5, ge=1)
+    """Fresh answers asked for each test problem."""
+
+
+class RetrievalOptions(Options):
+    top_k: int = Field(default=7, ge=1)
+    """Articles a search brings."""
+
+
+class ScoreOptions(Options):
+    """Options of `seedbed score prompt_optimization FILE`."""
+
+    benchmark: str
+    """Which benchmark the answers are for."""
+    path: str | None = None
+    """Its file or folder; left out, the shipped sample."""
+    split: str = "test"
+    """Which of its splits: test, val, train or all."""

@@ -1,0 +1,44 @@
+"""RAG quality: six metrics of answers and of what was retrieved for them, and test sets made from documents."""
+
+from pathlib import Path
+
+from seedbed.suite import BenchmarkSpec, Metric, Suite, SystemSpec
+from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase, EvalResult
+
+__all__ = ["METRICS", "SUITE", "EvalCase", "EvalResult"]
+
+_HERE = "seedbed.suites.rag_quality"
+_DATA = Path(__file__).parent / "data"
+
+SUITE = Suite(
+    name="rag_quality",
+    title="Quality of RAG answers",
+    version="1",
+    benchmarks={
+        "sample": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:CaseOptions", _DATA / "sample"),
+        "jsonl": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:CaseOptions"),
+    },
+    systems={
+        "bm25_rag": SystemSpec(f"{_HERE}.systems:Bm25Rag", f"{_HERE}.options:RagOptions", evidence_tokens=200),
+        "dense_rag": SystemSpec(f"{_HERE}.systems:DenseRag", f"{_HERE}.options:DenseOptions", evidence_tokens=200),
+        "oracle_rag": SystemSpec(f"{_HERE}.systems:OracleRag", evidence_tokens=100),
+        "closed_book": SystemSpec(f"{_HERE}.systems:ClosedBook"),
+        "given": SystemSpec(f"{_HERE}.systems:given", calls_per_case=0.0),
+    },
+    score=f"{_HERE}.scorers:score",
+    aggregate=f"{_HERE}.scorers:aggregate",
+    score_roles=("judge",),
+    score_calls_per_case=7.0,
+    console=f"{_HERE}.report:console",
+    metrics=(
+        Metric("faithfulness", "Faithful"),
+        Metric("context_relevance", "CtxRelev"),
+        Metric("context_recall", "CtxRecall"),
+        Metric("context_precision", "CtxPrec"),
+        Metric("answer_relevancy", "AnsRelev"),
+        Metric("answer_correctness", "AnsCorrect"),
+    ),
+    score_file=f"{_HERE}.score_file:score_file",
+    score_file_options=f"{_HERE}.options:JudgeOptions",
+    report=f"{_HERE}.report:report",
+)

@@ -1,0 +1,1 @@
+"""Test sets from documents: questions with answers and verbatim evidence, for imagined readers."""

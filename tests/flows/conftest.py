@@ -1,0 +1,74 @@
+"""Running sweeps as a user does, and asking the server what it saw."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seedbed import server
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished `seedbed run`."""
+
+    code: int
+    out: str
+    err: str
+    root: Path
+
+    def summary(self, sweep: str = "tryout") -> dict[str, Any]:
+        folder = sorted((self.root / "sweeps" / sweep).glob("*/summary.json"))[-1]
+        return json.loads(folder.read_text(encoding="utf-8"))
+
+    def cell(self, seed: int, name: str) -> Path:
+        return self.root / "experiment_runs" / f"seed_{seed}" / name
+
+
+RunSweep = Callable[..., Run]
+
+
+@pytest.fixture
+def run_sweep(seedbed_home: Path, tmp_path: Path) -> RunSweep:
+    """`run_sweep(yaml_text, *arguments)` in a process of its own, results in a folder of the test's."""
+
+    def run(text: str, *arguments: str, env: dict[str, str] | None = None) -> Run:
+        import os
+
+        config = tmp_path / "sweep.yaml"
+        config.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "seedbed", "run", str(config), "--out", str(tmp_path / "out"), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            env={**os.environ, **(env or {})},
+            cwd=tmp_path,
+        )
+        return Run(done.returncode, done.stdout, done.stderr, tmp_path / "out")
+
+    return run
+
+
+@pytest.fixture
+def api(seedbed_home: Path) -> Callable[[str, dict[str, Any]], Any]:
+    """Ask the Prefect server."""
+
+    def post(path: str, body: dict[str, Any]) -> Any:
+        found = server.running()
+        assert found is not None
+        request = urllib.request.Request(
+            f"{found.api}{path}", json.dumps(body).encode(), {"content-type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as reply:
+            return json.load(reply)
+
+    return post

@@ -1,0 +1,175 @@
+"""A sweep on a real Prefect server, as a user starts it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flows.conftest import RunSweep
+
+SWEEP = """\
+name: tryout
+seeds: [0, 1]
+models:
+  reader: {model: offline/reader, temperature: 0.7}
+experiments:
+  - suite: crosslingual
+    models: [reader]
+    benchmarks: [{name: tiny, limit: 6}]
+    systems: [direct, multi]
+"""
+Api = Callable[[str, dict[str, Any]], Any]
+
+
+def newest_run(api: Api) -> dict[str, Any]:
+    return api("/flow_runs/filter", {"sort": "START_TIME_DESC", "limit": 1})[0]
+
+
+def tasks_of(api: Api, run: dict[str, Any], expected: int) -> list[dict[str, Any]]:
+    """The task runs of a flow run, once the server has recorded them all."""
+    found: list[dict[str, Any]] = []
+    for _ in range(100):
+        found = api("/task_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}, "limit": 200})
+        if len(found) == expected and all(task["state_type"] in ("COMPLETED", "FAILED") for task in found):
+            break
+        time.sleep(0.1)
+    return found
+
+
+def test_a_sweep_runs_from_yaml_to_summary_and_a_second_time_all_is_cached(run_sweep: RunSweep, api: Api) -> None:
+    first = run_sweep(SWEEP)
+    assert first.code == 0, first.err
+    assert "multi    | EM=" in first.out
+    assert "Simulated" in first.out
+    folder = first.cell(0, "tiny_multi_Baseline_reader")
+    for name in ("config.json", "predictions.jsonl", "scores.jsonl", "metrics.json", "lm_history.jsonl", "manifest.json"):
+        assert (folder / name).stat().st_size > 0, name
+    assert (folder / "evaluation_results/evaluation_result.txt").read_text().startswith("score,cost,input_tokens,")
+    assert json.loads((folder / "manifest.json").read_text())["simulated"] is True
+
+    flow_run = newest_run(api)
+    assert flow_run["state_name"] == "Completed"
+    names = Counter(task["name"].rpartition(" · ")[2] for task in tasks_of(api, flow_run, 12))
+    assert names == {"generate": 4, "score": 4, "pair": 2, "summary over seeds": 1, "artifacts for the UI": 1}
+    artifacts = api("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [flow_run["id"]]}}})
+    assert {artifact["key"] for artifact in artifacts} >= {"summary-tryout", "cells-tryout", "costs-tryout"}
+
+    second = run_sweep(SWEEP)
+    assert second.code == 0, second.err
+    assert [row["metrics"] for row in second.summary()["rows"]] == [row["metrics"] for row in first.summary()["rows"]]
+    assert second.summary()["costs"] == first.summary()["costs"], "the second run made new calls"
+    phases = [t for t in tasks_of(api, newest_run(api), 12) if t["name"].endswith(("generate", "score"))]
+    assert {task["state_name"] for task in phases} == {"Cached"}
+
+
+def test_a_cached_result_is_not_believed_when_its_files_are_gone(run_sweep: RunSweep) -> None:
+    first = run_sweep(SWEEP, "--set", "seeds=[0]")
+    folder = first.cell(0, "tiny_multi_Baseline_reader")
+    before = (folder / "metrics.json").read_text()
+    shutil.rmtree(folder)
+    again = run_sweep(SWEEP, "--set", "seeds=[0]")
+    assert again.code == 0, again.err
+    assert json.loads((folder / "metrics.json").read_text())["metrics"] == json.loads(before)["metrics"]
+    reused = [row for row in again.summary()["costs"] if row["outcome"] == "reused"]
+    assert reused[0]["calls"] == 6, "what was lost on disk comes back from the ledger, unpaid"
+
+
+def test_fresh_uses_nothing_made_before(run_sweep: RunSweep) -> None:
+    one_cell = ("--set", "seeds=[0]", "--set", "experiments.0.systems=[direct]")
+    run_sweep(SWEEP, *one_cell)
+    again = run_sweep(SWEEP, *one_cell, "--fresh")
+    assert again.code == 0, again.err
+    assert [(row["outcome"], row["calls"]) for row in again.summary()["costs"]] == [("paid", 12)]
+    resumed = run_sweep(SWEEP, *one_cell)
+    assert [(row["outcome"], row["calls"]) for row in resumed.summary()["costs"]] == [("paid", 12)]
+
+
+PLUGIN = '''
+from seedbed import Benchmark, BenchmarkOptions, Case, Options, benchmark, system
+
+
+class ShoutOptions(Options):
+    mark: str = "!"
+
+
+@benchmark("crosslingual", "capitals")
+def capitals(options: BenchmarkOptions) -> Benchmark:
+    rows = [line.split(",") for line in options.path.read_text().splitlines()]
+    cases = [Case(c, {"question": f"Capital of {c}?", "language": "en", "sample_id": c}, [a]) for c, a in rows]
+    return Benchmark("capitals", cases[: options.limit])
+
+
+@system("crosslingual", "shout", options=ShoutOptions)
+def shout(context, options):
+    async def answer(question, **_):
+        country = question.removeprefix("Capital of ").removesuffix("?")
+        if country == "Atlantis":
+            raise ValueError("no such country")
+        return {"France": "Paris", "Japan": "Tokyo"}[country] + options.mark
+
+    return answer
+
+
+@system("crosslingual", "broken")
+def broken(context, options):
+    def answer(**_):
+        raise RuntimeError("always breaks")
+
+    return answer
+'''
+PLUGGED = """\
+name: tryout
+seeds: [0]
+plugins: [my_experiments]
+max_error_share: 0.5
+models:
+  reader: {model: offline/reader}
+experiments:
+  - suite: crosslingual
+    models: [reader]
+    benchmarks: [{name: capitals, path: capitals.csv}]
+    systems: [{name: shout, mark: "?!"}]
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> None:
+    (tmp_path / "my_experiments.py").write_text(PLUGIN, encoding="utf-8")
+    (tmp_path / "capitals.csv").write_text("France,Paris\nJapan,Tokyo\nAtlantis,Poseidonis\n", encoding="utf-8")
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_benchmark_and_a_system_of_ones_own_run_in_a_sweep(run_sweep: RunSweep) -> None:
+    run = run_sweep(PLUGGED)
+    assert run.code == 0, run.err
+    row = run.summary()["rows"][0]
+    assert row["metrics"]["em"]["mean"] == 1.0
+    assert (row["n"], row["n_errors"]) == (2, 1), "a failed sample is counted, not scored"
+    errors = [json.loads(line) for line in (run.cell(0, "capitals_shout_Baseline_reader") / "scores.jsonl").open()]
+    assert errors[2]["status"] == "error"
+    assert errors[2]["scores"] == {}
+
+
+@pytest.mark.usefixtures("plugin")
+def test_one_failed_cell_does_not_sink_the_others(run_sweep: RunSweep, api: Api) -> None:
+    run = run_sweep(PLUGGED.replace("systems: [", "systems: [broken, "))
+    assert run.code == 1
+    summary = run.summary()
+    assert [row["system"] for row in summary["rows"]] == ["shout"]
+    assert summary["status"] == "partial"
+    assert summary["missing"][0]["cell"].startswith("broken · capitals")
+    assert "always breaks" in summary["missing"][0]["reason"]
+    assert newest_run(api)["state_name"] == "Failed"
+
+
+def test_a_given_prefect_api_url_is_respected(run_sweep: RunSweep) -> None:
+    run = run_sweep(SWEEP, env={"PREFECT_API_URL": "http://127.0.0.1:9/api"})
+    assert run.code == 2, "no server answers there, and the sweep does not run on another"
+    assert run.err.startswith("seedbed: PREFECT_API_URL is http://127.0.0.1:9/api")

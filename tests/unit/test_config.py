@@ -1,0 +1,120 @@
+"""A config is read, or refused in one sentence with file, line, field and remedy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from seedbed.config import load_config, schema
+from seedbed.errors import UserError
+from seedbed.plan import make_plan, missing_keys
+
+GOOD = """\
+name: tryout
+seeds: [0, 1]
+models:
+  reader: {model: offline/reader, temperature: 0.7}
+experiments:
+  - suite: crosslingual
+    models: [reader]
+    benchmarks: [{name: tiny, limit: 4}]
+    systems: [direct, {name: multi, top_k: 2}]
+"""
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def refusal(tmp_path: Path, text: str, *overrides: str) -> str:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        make_plan(*load_config(path, list(overrides)))
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_good_config_gives_a_cell_for_each_seed_and_system(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    plan = make_plan(*load_config(path))
+    assert [(c.system, c.seed) for c in plan.cells] == [("direct", 0), ("multi", 0), ("direct", 1), ("multi", 1)]
+
+
+def test_an_unknown_key_is_named_with_line_and_nearest_key(tmp_path: Path) -> None:
+    message = refusal(tmp_path, GOOD.replace("temperature: 0.7", "temprature: 0.7"))
+    assert "sweep.yaml:4: field models.reader.temprature" in message
+    assert "did you mean 'temperature'" in message
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("suite: crosslingual", "suite: crosslingal", "sweep.yaml:6: field experiments.0.suite: unknown suite"),
+        ("[direct,", "[dirct,", "did you mean 'direct'"),
+        ("models: [reader]", "models: [raeder]", "did you mean 'reader'"),
+        ("{name: tiny, limit: 4}", "{name: tiny, limt: 4}", "unknown option of benchmark 'tiny'; did you mean 'limit'"),
+        ("top_k: 2", "top_k: two", "experiments.0.systems.1.top_k"),
+        ("name: tryout", "name: try out", "use letters, digits"),
+        ("seeds: [0, 1]", "seeds: [1, 1]", "the same seed stands twice"),
+        ("[direct, ", "[direct, direct, ", "'direct' is named twice"),
+        ("limit: 4", "path: nowhere", "nowhere does not exist"),
+        ("name: tryout", "nme: tryout", "unknown key; did you mean 'name'"),
+        ("seeds: [0, 1]", "seeds: [0, 1", "not valid YAML"),
+        ("name: tryout", "name: a\nname: b", "written twice"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(tmp_path: Path, before: str, after: str, expected: str) -> None:
+    assert expected in refusal(tmp_path, GOOD.replace(before, after, 1))
+
+
+def test_a_role_with_an_unknown_model_is_refused(tmp_path: Path) -> None:
+    assert "roles.judge" in refusal(tmp_path, GOOD + "roles: {judge: gpt}\n")
+
+
+def test_two_labels_for_the_same_experiment_are_refused(tmp_path: Path) -> None:
+    text = GOOD.replace("[direct, ", "[direct, {name: direct, label: again}, ")
+    assert "is the same experiment as" in refusal(tmp_path, text)
+
+
+def test_a_missing_key_variable_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRYOUT_KEY", raising=False)
+    path = tmp_path / "sweep.yaml"
+    path.write_text(GOOD.replace("temperature: 0.7", "api_key_env: TRYOUT_KEY"), encoding="utf-8")
+    config, source = load_config(path)
+    with pytest.raises(UserError, match=r"sweep\.yaml:4: field models\.reader\.api_key_env: .*TRYOUT_KEY is not set"):
+        missing_keys(config, source)
+
+
+def test_set_overrides_any_field(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    config, _ = load_config(path, ["seeds=[7]", "experiments.0.benchmarks.0.limit=5", "models.reader.max_tokens=9"])
+    assert config.seeds == [7]
+    assert config.experiments[0].benchmarks[0].options == {"limit": 5}
+    assert config.models["reader"].max_tokens == 9
+
+
+def test_a_mistake_in_an_override_names_the_override(tmp_path: Path) -> None:
+    assert refusal(tmp_path, GOOD, "seeds=none").startswith("--set seeds=none: field seeds")
+    assert "there is no experiments.3" in refusal(tmp_path, GOOD, "experiments.3.suite=x")
+
+
+def test_the_config_is_frozen(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    config, _ = load_config(path)
+    with pytest.raises(ValueError, match="frozen"):
+        config.name = "other"  # type: ignore[misc]
+
+
+def test_the_schema_file_is_current() -> None:
+    stored = json.loads((ROOT / "configs" / "schema.json").read_text(encoding="utf-8"))
+    assert stored == json.loads(json.dumps(schema())), "run `make schema`"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.name)
+def test_every_shipped_config_names_the_schema_and_plans(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema=schema.json\n")
+    assert make_plan(*load_config(path)).cells

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
+from flows.cancel import stopped_by_cancellation
 from seedbed.cell import Cell
 from seedbed.config import RunnerConfig
 from seedbed.errors import BudgetReached, Interrupted, SeedbedError
@@ -50,7 +52,9 @@ async def sweep(folder: str) -> State[Any]:
     workers = run.plan.config.runner.workers
     at_once = asyncio.Semaphore(workers)
     with ThreadPoolExecutor(workers, thread_name_prefix="seedbed-wait") as waiters:
-        outcomes = await asyncio.gather(*(_run_cell(run, cell, at_once, waiters) for cell in run.plan.cells))
+        async with stopped_by_cancellation():
+            ended = {cell.id: asyncio.Event() for cell in run.plan.cells}
+            outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in run.plan.cells))
         status = _status(run, outcomes)
         await _pair_groups(run, outcomes, waiters)
         failures = {outcome.cell.id: outcome.failure for outcome in outcomes if outcome.failure is not None}
@@ -66,11 +70,23 @@ def sweep_on(runner: RunnerConfig) -> Flow[[str], Any]:
     return sweep.with_options(task_runner=chosen)
 
 
-async def _run_cell(run: SweepRun, cell: Cell, at_once: asyncio.Semaphore, waiters: ThreadPoolExecutor) -> CellOutcome:
-    """A cell in its turn; its outcome goes into the run's log."""
-    async with at_once:
-        with tags(cell.suite, cell.benchmark, cell.label, cell.model, f"seed {cell.seed}"):
-            outcome = await _run_phases(run, cell, waiters)
+async def _run_cell(
+    run: SweepRun,
+    cell: Cell,
+    ended: Mapping[str, asyncio.Event],
+    at_once: asyncio.Semaphore,
+    waiters: ThreadPoolExecutor,
+) -> CellOutcome:
+    """A cell in its turn, after the one whose answers it wants to reuse; its outcome goes into the run's log."""
+    source = run.plan.cache_source(cell)
+    if source is not None:
+        await ended[source.id].wait()
+    try:
+        async with at_once:
+            with tags(cell.suite, cell.benchmark, cell.label, cell.model, f"seed {cell.seed}"):
+                outcome = await _run_phases(run, cell, waiters)
+    finally:
+        ended[cell.id].set()
     if outcome.failure is None:
         get_run_logger().info("%s: done", cell.title)
     else:
@@ -124,6 +140,9 @@ async def _reason(state: State[Any]) -> str:
 def _status(run: SweepRun, outcomes: list[CellOutcome]) -> str:
     try:
         run.runtime().check_stop()
+        for outcome in outcomes:
+            # A cell that used up its own budget did not stop the others.
+            run.runtime().check_stop(outcome.cell.id)
     except BudgetReached:
         return "budget_reached"
     except Interrupted:

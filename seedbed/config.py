@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from seedbed.redact import redact
 from seedbed.yamlfile import FieldPath, YamlFile, read_yaml
 
-Role = Literal["task", "judge", "reflection", "translator", "untrusted"]
+Role = Literal["task", "judge", "reflection", "translator", "embedding", "untrusted"]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -98,7 +99,10 @@ class _Named(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _from_name(cls, value: Any) -> Any:
-        return {"name": value} if isinstance(value, str) else value
+        if isinstance(value, str):
+            return {"name": value}
+        # YAML's .inf has no place in JSON, where the plan is kept.
+        return {k: "inf" if v == math.inf else v for k, v in value.items()} if isinstance(value, dict) else value
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
@@ -125,12 +129,49 @@ class OptimizerConfig(_Named):
     """An optimizer and its options; `Baseline` is none."""
 
 
+_SWEPT = "_sweep"
+
+
+def _each_variant(entries: Any) -> Any:
+    """`{name: lbrag, budget_sweep: [0, 70, inf]}` stands for lbrag-b0, lbrag-b70 and lbrag-binf: a variant a value of
+    the option `budget`, labelled with its initials. Entries without such an option stay as they are."""
+    if not isinstance(entries, list):
+        return entries
+    return [variant for entry in entries for variant in _variants(entry)]
+
+
+def _variants(entry: Any) -> list[Any]:
+    swept = [key for key in entry if str(key).endswith(_SWEPT)] if isinstance(entry, dict) else []
+    if not swept:
+        return [entry]
+    option, values = swept[0].removesuffix(_SWEPT), entry[swept[0]]
+    if not isinstance(values, list) or not values:
+        raise ValueError(f"{swept[0]} must be a list of values of {option}")
+    rest = {key: value for key, value in entry.items() if key != swept[0]}
+    label = rest.get("label") or rest.get("name")
+    initials = "".join(word[:1] for word in option.split("_"))
+    # Twice, so that two swept options give every pair of their values.
+    return _each_variant([{**rest, option: value, "label": f"{label}-{initials}{value}"} for value in values])
+
+
 class Experiment(_Frozen):
     suite: str
     models: list[str] = Field(min_length=1)
     benchmarks: list[BenchmarkConfig] = Field(min_length=1)
-    systems: list[SystemConfig] = Field(min_length=1)
+    systems: Annotated[list[SystemConfig], BeforeValidator(_each_variant)] = Field(min_length=1)
+    """An option with `_sweep` behind its name and a list as its value gives a labelled variant for each value."""
     optimizers: list[OptimizerConfig] = Field(default=[OptimizerConfig(name="Baseline")], min_length=1)
+    baseline: str | None = None
+    """What the others are compared with: a system, or SYSTEM+OPTIMIZER; null takes the first system."""
+
+    @model_validator(mode="after")
+    def _known_baseline(self) -> Experiment:
+        labels = [
+            s.shown if o.name == "Baseline" else f"{s.shown}+{o.shown}" for s in self.systems for o in self.optimizers
+        ]
+        if self.baseline is not None and self.baseline not in labels:
+            raise ValueError(f"baseline {self.baseline!r} is not among this experiment's {', '.join(labels)}")
+        return self
 
 
 class RunnerConfig(_Frozen):

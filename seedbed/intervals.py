@@ -35,9 +35,9 @@ def wilson(k: float, n: float, confidence: float = 0.95) -> Interval | None:
         return None
     if not 0 <= k <= n:
         raise ValueError(f"wilson: k must be between 0 and n, not {k} of {n}")
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    z = float(norm.ppf(0.5 + confidence / 2))
+    z = float(ndtri(0.5 + confidence / 2))
     rate = k / n
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
@@ -51,9 +51,10 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
         raise ValueError(f"mcnemar_exact: counts cannot be negative ({only_a}, {only_b})")
     if only_a + only_b == 0:
         return 1.0
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
-    return min(1.0, float(binomtest(only_a, only_a + only_b, 0.5).pvalue))
+    # With a chance of one half both tails are alike. (scipy.stats would take a second to import.)
+    return min(1.0, 2 * float(bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
 
 
 def holm(pvalues: Sequence[float | None]) -> list[float | None]:

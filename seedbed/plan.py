@@ -83,9 +83,20 @@ class Plan:
         spec = self.optimizer_spec(cell)
         return spec.options(**self.optimizer(cell).options) if spec else Options()
 
+    def cache_source(self, cell: Cell) -> Cell | None:
+        """The cell that must be done before this one, as its optimizer's `use_cache_from` asks."""
+        wanted = getattr(self.optimizer_options(cell), "use_cache_from", None)
+        twins = (other for other in self.cells if other.group == cell.group and other.system == cell.system)
+        return next((other for other in twins if other.optimizer == wanted), None) if wanted else None
+
     def roles(self, cell: Cell) -> tuple[str, ...]:
         """Roles beside `task` whose models have a part in the cell's figures."""
-        return _roles(get_suite(cell.suite), self.system_spec(cell), self.optimizer_spec(cell))
+        return _roles(self.config, get_suite(cell.suite), self.system_spec(cell), self.optimizer_spec(cell))
+
+    def score_roles(self, cell: Cell) -> tuple[str, ...]:
+        """Roles whose models the scorer calls for a cell."""
+        suite = get_suite(cell.suite)
+        return tuple(role for role in suite.score_roles if _is_played(self.config, suite, role))
 
     def model(self, cell: Cell, role: str = "task") -> tuple[str, ModelConfig]:
         """Name and settings of the model that plays a role for a cell; a role without one is played by the cell's."""
@@ -178,7 +189,7 @@ def _cells(
             for benchmark in experiment.benchmarks:
                 for system in experiment.systems:
                     for optimizer in experiment.optimizers:
-                        needed = _roles(suite, suite.systems[system.name], find_optimizer(optimizer.name))
+                        needed = _roles(config, suite, suite.systems[system.name], find_optimizer(optimizer.name))
                         roles = {role: config.models[config.roles.get(role, model)] for role in needed}  # type: ignore[call-overload]
                         identity = cell_id(
                             suite=suite.name,
@@ -256,8 +267,9 @@ def _optimizer_identity(config: OptimizerConfig, source: YamlFile, at: FieldPath
         options = kind(**config.options)
     except ValidationError as error:
         raise _option_error(error, kind, f"optimizer {config.name!r}", source, at) from None
-    # How many threads ask at once changes nothing that is found.
-    return {"name": config.name, **options.model_dump(mode="json", exclude_defaults=True, exclude={"threads"})}
+    # How many threads ask at once, and in which order cells run, changes nothing that is found.
+    aside = {"threads", "use_cache_from"}
+    return {"name": config.name, **options.model_dump(mode="json", exclude_defaults=True, exclude=aside)}
 
 
 def _check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, at: FieldPath, folder: Path) -> None:
@@ -266,6 +278,13 @@ def _check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, a
     if number is None:
         return
     name = experiment.optimizers[number].name
+    # Only what waits for nobody can be waited for.
+    labels = [o.shown for o in experiment.optimizers if "use_cache_from" not in o.options]
+    for i, entry in enumerate(experiment.optimizers):
+        wanted = entry.options.get("use_cache_from")
+        if wanted is not None and (wanted not in labels or wanted == entry.shown):
+            what = f"{wanted!r} is no other optimizer of this experiment; {nearest(str(wanted), labels)}"
+            raise source.error((*at, "optimizers", i, "use_cache_from"), what)
     if suite.feedback is None:
         what = f"suite {suite.name!r} gives no feedback that {name} could learn from; leave it to Baseline."
         raise source.error((*at, "optimizers", number), what)
@@ -279,9 +298,16 @@ def _check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, a
             raise source.error((*at, "benchmarks", i), what)
 
 
-def _roles(suite: Suite, system: SystemSpec, optimizer: OptimizerSpec | None) -> tuple[str, ...]:
-    """Roles beside `task`: the system's, the scorer's and the optimizer's."""
-    return tuple(dict.fromkeys((*system.roles, *suite.score_roles, *(optimizer.roles if optimizer else ()))))
+def _roles(
+    config: SweepConfig, suite: Suite, system: SystemSpec, optimizer: OptimizerSpec | None
+) -> tuple[str, ...]:
+    """Roles beside `task`: the system's, the scorer's and the optimizer's; optional ones where a model is named."""
+    played = [role for role in (*system.roles, *suite.score_roles) if _is_played(config, suite, role)]
+    return tuple(dict.fromkeys((*played, *(optimizer.roles if optimizer else ()))))
+
+
+def _is_played(config: SweepConfig, suite: Suite, role: str) -> bool:
+    return role in config.roles or role not in suite.optional_roles
 
 
 def _benchmark_options(spec: BenchmarkSpec, config: BenchmarkConfig, folder: Path) -> BenchmarkOptions:

@@ -26,7 +26,10 @@ from seedbed.suite import (
 ENTRY_POINT_GROUP = "seedbed.suites"
 
 _BUILT_IN: dict[str, str] = {
+    "contract_risk": "seedbed.suites.contract_risk:SUITE",
     "crosslingual": "seedbed.suites.crosslingual:SUITE",
+    "finance_dialog": "seedbed.suites.finance_dialog:SUITE",
+    "prompt_optimization": "seedbed.suites.prompt_optimization:SUITE",
     "rag_quality": "seedbed.suites.rag_quality:SUITE",
 }
 

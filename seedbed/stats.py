@@ -39,8 +39,8 @@ def over_seeds(values: Sequence[float | None]) -> OverSeeds:
     centre, spread = mean(defined), sample_std(defined)
     low = high = None
     if centre is not None and spread is not None and len(defined) >= 2:
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
-        half = float(t.ppf(0.975, len(defined) - 1)) * spread / math.sqrt(len(defined))
+        half = float(stdtrit(len(defined) - 1, 0.975)) * spread / math.sqrt(len(defined))
         low, high = centre - half, centre + half
     return OverSeeds(centre, spread, low, high, len(defined))

@@ -24,12 +24,17 @@ _LOCK_WAIT_S = 0.5
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file under another name, flush it to the disk, then put it in its place. Secrets are masked."""
+    """Write a text whole or not at all. Secrets are masked."""
+    write_bytes(path, redact(text).encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file under another name, flush it to the disk, then put it in its place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
-            handle.write(redact(text))
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
         Path(temporary).replace(path)
@@ -162,6 +167,7 @@ class Store:
                 "phase": phase,
                 "inputs": inputs,
                 "files": sizes,
+                "sha256": {name: hash_file(folder / name) for name in sizes},
                 "finished_at": time.time(),
                 "result": dict(result),
             },

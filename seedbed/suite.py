@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict
 if TYPE_CHECKING:
     import dspy
 
+    from seedbed.lm.embeddings import Embedder
+
 T = TypeVar("T")
 R = TypeVar("R")
 Target: TypeAlias = T | str
@@ -139,6 +141,14 @@ class PhaseContext(Protocol):
         """The model of a role. Its calls are recorded under this cell, phase and role."""
         ...
 
+    def has_role(self, role: str) -> bool:
+        """Whether `roles:` of the config names a model for the role; else the cell's own model plays it."""
+        ...
+
+    def embedder(self, role: str = "embedding") -> Embedder:
+        """The embeddings of a role, by an OpenAI-compatible endpoint; its calls are recorded as an LM's are."""
+        ...
+
     async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]]) -> list[R]:
         """Do some work for every case, as many at once as the model allows, results in the order of the cases.
         Calls made meanwhile are recorded under the case's sample id."""
@@ -249,6 +259,8 @@ class SystemSpec:
     """Model calls a case takes, for estimates before a cent is spent."""
     evidence_tokens: float = 0.0
     """Tokens of retrieved text in a call, for the same estimates."""
+    predictors: int | None = None
+    """Prompts that an optimizer may change, for the same estimates; null takes one a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +277,8 @@ class Suite:
     score_roles: tuple[str, ...] = ()
     """Roles whose models the scorer calls."""
     score_calls_per_case: float = 0.0
+    optional_roles: tuple[str, ...] = ()
+    """Roles among those of systems and scorer that are not played at all where the config names no model for them."""
     score_group: Target[ScoreGroup] | None = None
     console: Target[Callable[[Mapping[str, Mapping[str, Any]]], str]] | None = None
     """Writes the metrics of a group, by label, as the lines printed at the end of a sweep."""

@@ -17,7 +17,8 @@ from seedbed.plan import Plan, make_plan, missing_keys
 def run(arguments: argparse.Namespace) -> int:
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
-    missing_keys(config, source)
+    if not arguments.replay:
+        missing_keys(config, source)
     root = Path(arguments.out or config.out).resolve()
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")

@@ -36,6 +36,10 @@ class Embedder:
         self._provider = runtime.keep(f"embed:{binding.scope.model}", lambda: OpenAIEmbeddingProvider(binding.model))
         self._kind = Kind(self._provider.embed, _vectors, _usage, lambda reply: bool(reply.get("data")))
 
+    @property
+    def model_name(self) -> str:
+        return self._binding.model.model
+
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """One row a text, in order. For callers outside the runtime's loop."""
         return self._runtime.run(self.embed(texts))

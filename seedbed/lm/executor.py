@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -19,12 +20,13 @@ class LoopExecutor(ThreadPoolExecutor):
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         if not _instant(fn):
             return super().submit(fn, *args, **kwargs)
-        future: Future[T] = Future()
+        # `run_in_executor`, the only caller, takes a future of its loop as it is; one that is done is not waited for.
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         try:
             future.set_result(fn(*args, **kwargs))
         except Exception as error:
             future.set_exception(error)
-        return future
+        return cast("Future[T]", future)
 
 
 def _instant(fn: Callable[..., Any]) -> bool:

@@ -242,6 +242,7 @@ class LMRuntime:
 
 
 _runtimes: dict[Any, LMRuntime] = {}
+_stop_asked: list[SeedbedError] = []
 _lock = threading.Lock()
 
 
@@ -250,6 +251,9 @@ def shared_runtime(key: Any, make: Callable[[], LMRuntime]) -> LMRuntime:
     with _lock:
         if key not in _runtimes:
             _runtimes[key] = make()
+            for reason in _stop_asked:
+                # Ctrl-C came before the first call was due.
+                _runtimes[key].stop(reason)
         return _runtimes[key]
 
 
@@ -259,9 +263,11 @@ def close_runtimes() -> None:
         for runtime in _runtimes.values():
             runtime.close()
         _runtimes.clear()
+        _stop_asked.clear()
 
 
 def stop_runtimes(reason: SeedbedError) -> None:
-    """Stop all runtimes of this process; safe to call from a signal handler."""
+    """Stop all runtimes of this process, also those not yet made; safe to call from a signal handler."""
+    _stop_asked.append(reason)
     for runtime in list(_runtimes.values()):
         runtime.stop(reason)

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from seedbed.config import Limits, ModelConfig
 from seedbed.errors import UserError
-from seedbed.lm.ledger import CallScope
+from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.reads import PhaseUsage, phase_usage
 from seedbed.lm.runtime import LMRuntime
 from seedbed.lm.sample import SAMPLE
@@ -38,6 +38,8 @@ class Session:
     model: ModelConfig
     seed: int
     execution: str
+    max_usd: float | None = None
+    """No call is started that could take the command, over all times it was given, past this sum."""
 
     def lm(self, role: str) -> SeedbedLM:
         scope = CallScope(
@@ -49,16 +51,20 @@ class Session:
             model=self.model.model,
             seed=self.seed,
         )
-        return self.runtime.lm(scope)
+        caps = () if self.max_usd is None else (Cap(f"sweep:{self.command}", self.max_usd),)
+        return self.runtime.lm(scope, caps)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the runtime's loop and wait for it."""
         return self.runtime.run(_quietly(work))
 
-    async def each(self, items: Mapping[str, T], work: Callable[[T], Awaitable[R]]) -> list[R]:
-        """Do some work for every item, as many at once as the model's limits allow, results in order. Calls made
-        meanwhile are recorded under the item's key; a stop of the runtime is raised when the others have ended."""
-        gate = asyncio.Semaphore(self.model.limits.concurrency)
+    async def each(
+        self, items: Mapping[str, T], work: Callable[[T], Awaitable[R]], *, at_once: int | None = None
+    ) -> list[R]:
+        """Do some work for every item, results in order; `at_once` of them at a time, or as many as the model's limits
+        allow calls. Calls made meanwhile are recorded under the item's key; a stop of the runtime is raised when the
+        others have ended."""
+        gate = asyncio.Semaphore(at_once or self.model.limits.concurrency)
 
         async def one(key: str, item: T) -> R:
             async with gate:
@@ -80,13 +86,13 @@ class Session:
 
 @contextmanager
 def open_session(
-    command: str, subject: str, model: ModelConfig, ledger: Path, *, seed: int = 0
+    command: str, subject: str, model: ModelConfig, ledger: Path, *, seed: int = 0, max_usd: float | None = None
 ) -> Iterator[Session]:
     """A session whose ledger is the given file; closed, with all rows written, at the end."""
     ledger.parent.mkdir(parents=True, exist_ok=True)
     runtime = LMRuntime(f"sqlite:///{ledger}", {model.model: model})
     try:
-        yield Session(runtime, command, subject, model, seed, uuid.uuid4().hex[:12])
+        yield Session(runtime, command, subject, model, seed, uuid.uuid4().hex[:12], max_usd)
     finally:
         runtime.close()
 
@@ -120,7 +126,9 @@ def model_of(
 async def _quietly(work: Awaitable[T]) -> T:
     import dspy
 
-    with dspy.context(disable_history=True, track_usage=False):
+    from seedbed.lm.adapter import quick_adapter
+
+    with dspy.context(adapter=quick_adapter(), disable_history=True, track_usage=False):
         return await work
 
 

@@ -31,6 +31,9 @@ class OptimizerOptions(Options):
 
     threads: int = Field(default=8, ge=1)
     """Examples put to the program at once."""
+    use_cache_from: str | None = None
+    """Start after the cell of this optimizer (Baseline, as a rule) with the same seed, so that every answer it paid for
+    is there to be reused."""
 
 
 class GepaOptions(OptimizerOptions):
@@ -114,9 +117,13 @@ class Budget:
     """How much an optimisation will do, about."""
 
     metric_calls: int
-    """Examples put to the program and scored, those whose calls are reused from earlier ones left out."""
+    """Examples put to the program and scored."""
     reflections: int = 0
     """Calls of the reflection model."""
+    fresh: float = 1.0
+    """Share of the program's calls that no earlier candidate has made already."""
+    longer_prompts: float = 1.0
+    """How much longer prompts get by worked examples."""
 
 
 class Compile(Protocol):
@@ -143,6 +150,8 @@ _ACCEPTED = 0.35
 """Share of GEPA's proposals that improve their minibatch and are then scored on the whole val split, about."""
 _MIPRO = {"MIPROv2-Light": 6, "MIPROv2-Heavy": 18}
 """Candidates that DSPy's `auto` modes take."""
+_MIPRO_NEW = 0.65
+"""Share of MIPROv2's trials that are not a combination it had before, about."""
 _MIPRO_FULL_VAL = 50
 """Up to so many val examples MIPROv2 scores all of them in every trial, else minibatches of 35."""
 
@@ -157,7 +166,12 @@ def gepa_budget(task: Task) -> int:
 def _gepa(task: Task) -> Budget:
     total, batch = gepa_budget(task), task.options.minibatch
     rounds = max(0.0, total - task.n_val) / (2 * batch + _ACCEPTED * task.n_val)
-    return Budget(max(total, task.n_val), math.ceil(rounds))
+    return Budget(max(total, task.n_val), math.ceil(rounds), fresh=_downstream(task))
+
+
+def _downstream(task: Task) -> float:
+    """Where one prompt of several changes, the calls before it are the same as before: about half of them."""
+    return (1 + 1 / task.predictors) / 2
 
 
 def _mipro(task: Task) -> Budget:
@@ -169,11 +183,14 @@ def _mipro(task: Task) -> Budget:
     bootstraps = min(task.n_train, 12) * (n - 2) // 2 if demos else 0
     scored = (trials + 1) * val if val <= _MIPRO_FULL_VAL else 35 * trials + val * (trials // 5 + 2)
     proposals = task.predictors * (n // 2 if demos else n) * 3 + min(10, math.ceil(task.n_train / 10)) + 1
-    return Budget(bootstraps + scored, proposals)
+    return Budget(
+        bootstraps + scored, proposals, fresh=_MIPRO_NEW * _downstream(task), longer_prompts=2.0 if demos else 1.0
+    )
 
 
 def _bootstrap(task: Task) -> Budget:
-    return Budget(min(task.n_train, 4 * task.options.max_bootstrapped_demos) * task.options.max_rounds)
+    tried = min(task.n_train, 4 * task.options.max_bootstrapped_demos) * task.options.max_rounds
+    return Budget(tried, longer_prompts=2.0)
 
 
 def _simba(task: Task) -> Budget:
@@ -183,7 +200,7 @@ def _simba(task: Task) -> Budget:
 
 def _copro(task: Task) -> Budget:
     b, d = task.options.breadth, task.options.depth
-    return Budget(b * d * task.predictors * task.n_train, b * d * task.predictors)
+    return Budget(b * d * task.predictors * task.n_train, b * d * task.predictors, fresh=_downstream(task))
 
 
 _KNOWN: dict[str, OptimizerSpec] = {
@@ -212,9 +229,9 @@ def optimizer(
 ) -> Callable[[CompileT], CompileT]:
     """Decorator: add an optimizer, or replace one of the same name. `-N` at the end of a name takes any number."""
 
-    def register(compile: CompileT) -> CompileT:
-        _KNOWN[name] = OptimizerSpec(name, compile, options, budget, roles)
-        return compile
+    def register(function: CompileT) -> CompileT:
+        _KNOWN[name] = OptimizerSpec(name, function, options, budget, roles)
+        return function
 
     return register
 

@@ -14,7 +14,11 @@ def gepa(job: Job) -> dspy.Module:
     path, whereas GEPA's own checkpoints lead elsewhere."""
 
     def metric(
-        gold: dspy.Example, pred: dspy.Prediction, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
+        gold: dspy.Example,
+        pred: dspy.Prediction,
+        trace: Any = None,
+        pred_name: str | None = None,
+        pred_trace: Any = None,
     ) -> dspy.Prediction:
         # With a predictor's name GEPA asks again for what it has scored already.
         verdict = job.judge(gold, pred, logged=pred_name is None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import dspy
 
 from seedbed.optimizers import Job
@@ -44,8 +46,9 @@ def simba(job: Job) -> dspy.Module:
     """Contrasts good and bad runs of the same example and adds rules or demos. Works on train and val together, as it
     takes one set only."""
     options, pool = job.options, [*job.train, *job.val]
+    metric: Any = job.score  # DSPy says dict where it gives a prediction
     search = dspy.SIMBA(
-        metric=job.score,
+        metric=metric,
         bsize=min(options.batch, len(pool)),
         num_candidates=options.candidates,
         max_steps=options.steps,
@@ -59,9 +62,7 @@ def simba(job: Job) -> dspy.Module:
 def copro(job: Job) -> dspy.Module:
     """Climbs by rewriting instructions, scored on the train split."""
     options = job.options
-    search = dspy.COPRO(
-        prompt_model=job.reflection_lm, metric=job.score, breadth=options.breadth, depth=options.depth
-    )
+    search = dspy.COPRO(prompt_model=job.reflection_lm, metric=job.score, breadth=options.breadth, depth=options.depth)
     kwargs = {"num_threads": options.threads, "display_progress": False, "display_table": 0, "max_errors": 1_000_000}
     return search.compile(job.program, trainset=list(job.train), eval_kwargs=kwargs)
 

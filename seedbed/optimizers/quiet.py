@@ -17,6 +17,7 @@ _PRINTING = (
     "dspy.teleprompt.simba",
     "dspy.teleprompt.utils",
     "dspy.propose.grounded_proposer",
+    "dspy.propose.utils",
 )
 _DRAWING = ("dspy.utils.parallelizer", "dspy.teleprompt.bootstrap")
 _done = threading.Lock()
@@ -41,9 +42,18 @@ def hush() -> None:
     # Every evaluation logs a line, every unreadable answer a traceback; both are in our own logs.
     for name in ("dspy.teleprompt", "dspy.evaluate", "dspy.utils.parallelizer", "dspy.propose"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("dspy.predict.predict").addFilter(_not_of_proposers)
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def _not_of_proposers(record: logging.LogRecord) -> bool:
+    """MIPROv2's proposer gives its own predictors fields they do not have, and DSPy warns of it at every call."""
+    message = record.getMessage()
+    return not (
+        "fields not in signature" in message and ("['max_depth']" in message or "previous_instructions" in message)
+    )
 
 
 def _log(*parts: object, **_: object) -> None:

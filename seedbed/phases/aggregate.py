@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from seedbed.cell import Cell
-from seedbed.hashing import hash_json
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import cost_rows
-from seedbed.manifest import manifest
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.registry import get_suite
-from seedbed.report.summary import Row, Summary, write_summary
-from seedbed.stats import over_seeds
+from seedbed.report.publish import Choices, publish
 from seedbed.store import read_json, read_jsonl, write_json
 from seedbed.suite import ScoreRow, Suite, resolve
 
@@ -37,30 +33,32 @@ def score_group(folder: str, group: GroupKey, finished: Sequence[str]) -> dict[s
     return {"path": str(target), "console": console}
 
 
-def aggregate(folder: str, failures: Mapping[str, str], status: str) -> dict[str, Any]:
-    """Write the summary of a sweep over its seeds. `failures` maps the ids of cells without a result to the reason."""
+def aggregate(
+    folder: str,
+    failures: Mapping[str, str],
+    status: str,
+    choices: Choices = Choices(),  # noqa: B008
+) -> dict[str, Any]:
+    """Write the summary of a sweep over its seeds and its report. `failures` maps the ids of cells without a result to
+    the reason."""
     run = open_run(folder)
-    groups = _group_metrics(run)
-    rows = [
-        _row(suite, cells, [groups.get(cell.id) for cell in cells])
-        for suite, cells in _over_seeds(run.plan.cells)
-        if any(cell.id in groups for cell in cells)
-    ]
     engine = open_database(run.ledger_url)
-    costs = cost_rows(engine, run.plan.config.name)
-    engine.dispose()
-    summary = Summary(
-        sweep=run.plan.config.name,
-        status=status,
-        simulated=run.plan.simulated,
-        n_cells=len(run.plan.cells),
-        rows=rows,
-        missing=[{"cell": run.plan.cell(cell_id).title, "reason": reason} for cell_id, reason in failures.items()],
-        costs=costs,
-    )
-    files = write_summary(run.folder, summary)
-    write_json(run.folder / "manifest.json", _manifest(run, status))
+    try:
+        costs = cost_rows(engine, run.plan.config.name)
+    finally:
+        engine.dispose()
+    files = publish(run.store, run.plan, run.folder, costs, failures, status, choices)
     return {"files": [str(path) for path in files], "status": status}
+
+
+def finished_cells(run: SweepRun) -> set[str]:
+    """Ids of the cells whose scores lie on the disk."""
+    found: set[str] = set()
+    for cell in run.plan.cells:
+        marker = run.store.cell_dir(cell) / "done" / "score.json"
+        if marker.exists() and read_json(marker)["cell_id"] == cell.id:
+            found.add(cell.id)
+    return found
 
 
 def _cell_metrics(run: SweepRun, cell: Cell) -> dict[str, Any]:
@@ -69,57 +67,6 @@ def _cell_metrics(run: SweepRun, cell: Cell) -> dict[str, Any]:
 
 def _score_rows(run: SweepRun, cell: Cell) -> list[ScoreRow]:
     return [ScoreRow(**row) for row in read_jsonl(run.store.cell_dir(cell) / "scores.jsonl")]
-
-
-def _group_metrics(run: SweepRun) -> dict[str, dict[str, Any]]:
-    """Metrics by cell id, from the groups' files: they hold the paired ones too."""
-    found: dict[str, dict[str, Any]] = {}
-    for group, cells in run.plan.groups().items():
-        path = run.store.group_dir(group) / "metrics.json"
-        if not path.exists():
-            continue
-        data = read_json(path)
-        for cell in cells:
-            if data["cells"].get(cell.label) == cell.id:
-                usage = read_json(run.store.cell_dir(cell) / "metrics.json")["usage"]
-                found[cell.id] = {**data["metrics"][cell.label], "usage": usage}
-    return found
-
-
-def _over_seeds(cells: Sequence[Cell]) -> list[tuple[Suite, list[Cell]]]:
-    """Cells that differ in their seed only, together."""
-    families: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
-    for cell in cells:
-        families[(cell.suite, cell.benchmark, cell.system, cell.optimizer, cell.model)].append(cell)
-    return [(get_suite(key[0]), family) for key, family in families.items()]
-
-
-def _row(suite: Suite, cells: Sequence[Cell], found: Sequence[Mapping[str, Any] | None]) -> Row:
-    present = [metrics for metrics in found if metrics is not None]
-    first = cells[0]
-    usages = [usage for metrics in present for usage in metrics["usage"].values()]
-    return Row(
-        suite=suite.name,
-        benchmark=first.benchmark,
-        system=first.system,
-        optimizer=first.optimizer,
-        model=first.model,
-        metrics={m.name: over_seeds([metrics.get(m.name) for metrics in present]) for m in suite.metrics},
-        n_seeds=len(present),
-        n_seeds_planned=len(cells),
-        n=sum(metrics["n"] for metrics in present),
-        n_errors=sum(metrics["n_errors"] for metrics in present),
-        n_skipped=sum(metrics["n_skipped"] for metrics in present),
-        tokens_in=sum(usage["tokens_in"] for usage in usages),
-        tokens_out=sum(usage["tokens_out"] for usage in usages),
-        list_usd=_sum_known([usage["list_usd"] for usage in usages]),
-        spent_usd=_sum_known([usage["spent_usd"] for usage in usages]),
-    )
-
-
-def _sum_known(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
 
 
 def _plain_console(suite: Suite, metrics: Mapping[str, Mapping[str, Any]]) -> str:
@@ -131,20 +78,6 @@ def _plain_console(suite: Suite, metrics: Mapping[str, Mapping[str, Any]]) -> st
         " | ".join([label, *(f"{m.label}={show(own, m.name, m.digits)}" for m in suite.metrics), f"n={own['n']}"])
         for label, own in metrics.items()
     )
-
-
-def _manifest(run: SweepRun, status: str) -> Mapping[str, Any]:
-    return {
-        **manifest(
-            cell_id="",
-            config_hash=hash_json(run.plan.config.model_dump(mode="json")),
-            data_hash=hash_json(sorted(cell.id for cell in run.plan.cells)),
-            simulated=run.plan.simulated,
-        ),
-        "sweep": run.plan.config.name,
-        "status": status,
-        "cells": [cell.id for cell in run.plan.cells],
-    }
 
 
 def read_console(folder: Path, plan_groups: Sequence[GroupKey]) -> str:

@@ -23,6 +23,7 @@ from seedbed.store import Store, read_json
 from seedbed.suite import Benchmark, Case, SampleUsage, Suite
 
 if TYPE_CHECKING:
+    from seedbed.lm.embeddings import Embedder
     from seedbed.lm.lm import SeedbedLM
 
 R = TypeVar("R")
@@ -103,6 +104,13 @@ class CellContext:
         bound = self.binding(role)
         return self.runtime.lm(bound.scope, bound.caps)
 
+    def has_role(self, role: str) -> bool:
+        return role in self.run.plan.config.roles
+
+    def embedder(self, role: str = "embedding") -> Embedder:
+        bound = self.binding(role)
+        return self.runtime.embedder(bound.scope, bound.caps)
+
     def binding(self, role: str) -> Binding:
         """For whom a role's calls are made, with which model and under which caps."""
         name, model = self.run.plan.model(self.cell, role)
@@ -147,4 +155,4 @@ class CellContext:
         return sample_usage(self.runtime.ledger.engine, self.cell.id, "generate", execution)
 
     def _roles(self) -> tuple[str, ...]:
-        return ("task",) if self.phase != "score" else (self.suite.score_roles or ("task",))
+        return ("task",) if self.phase != "score" else (self.run.plan.score_roles(self.cell) or ("task",))

@@ -41,8 +41,10 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
 async def _predict_all(context: CellContext, cases: Sequence[Case]) -> list[Prediction]:
     import dspy
 
+    from seedbed.lm.adapter import quick_adapter
+
     plan, cell = context.run.plan, context.cell
-    with dspy.context(lm=context.lm("task"), disable_history=True, track_usage=False):
+    with dspy.context(lm=context.lm("task"), adapter=quick_adapter(), disable_history=True, track_usage=False):
         system = resolve(plan.system_spec(cell).build)(context, plan.system_options(cell))
         if plan.optimizer_spec(cell) is not None:
             load_program(system, context.folder)

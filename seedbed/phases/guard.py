@@ -1,5 +1,5 @@
-"""Keeps a provider's failure from becoming a score. DSPy's optimizers take any exception for a wrong answer; here it ends
-the phase instead, and what was paid for is found in the ledger when the phase is run again."""
+"""Keeps a provider's failure from becoming a score. DSPy's optimizers take any exception for a wrong answer; here it
+ends the phase instead, and what was paid for is found in the ledger when the phase is run again."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class GuardedContext(CellContext):
 def guarded(program: dspy.Module, guard: Guard, called: Any) -> dspy.Module:
     """The program with its calls watched: `called(program)` before each, and a failure that is not the candidate's ends
     the optimisation. Its class keeps name and source, which some optimizers read."""
-    kind = type(program)
+    kind: Any = type(program)
 
     def call(self: dspy.Module, *args: Any, **kwargs: Any) -> Any:
         guard.check()
@@ -117,6 +117,11 @@ def guarded(program: dspy.Module, guard: Guard, called: Any) -> dspy.Module:
         except Exception as error:
             raise guard.judge_failure(error) from error
 
-    names = {"__call__": call, "__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
+    names = {
+        "__call__": call,
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+    }
     program.__class__ = type(kind)(kind.__name__, (kind,), names)
     return program

@@ -20,6 +20,8 @@ from seedbed.suite import Case, Feedback, resolve
 if TYPE_CHECKING:
     import dspy
 
+    from seedbed.lm.adapter import quick_adapter
+
     from seedbed.phases.guard import GuardedContext
     from seedbed.phases.search import SearchLog, Split
 
@@ -31,8 +33,8 @@ _SAMPLE_ID = "dspy_sample_id"
 
 
 def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
-    """Writes the files above. Run again after a crash it makes the same requests, finds the answers in the ledger, and so
-    takes the same path; only what was in flight is paid again."""
+    """Writes the files above. Run again after a crash it makes the same requests, finds the answers in the ledger, and
+    so takes the same path; only what was in flight is paid again."""
     import dspy
 
     from seedbed.optimizers.quiet import hush
@@ -44,13 +46,12 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     watched = GuardedContext(context.run, context.cell, context.phase, context.execution, guard)
     splits: dict[str, Split] = {case.sample_id: "val" for case in context.benchmark.val}
     splits |= {case.sample_id: "train" for case in context.benchmark.train}
-    usage = partial(
-        phase_usage, context.runtime.ledger.engine, context.cell.id, "optimise", context.execution
-    )
+    usage = partial(phase_usage, context.runtime.ledger.engine, context.cell.id, "optimise", context.execution)
     log = SearchLog(splits, len(context.benchmark.val), usage)
-    with dspy.context(lm=watched.lm("task"), disable_history=True, track_usage=False):
+    with dspy.context(lm=watched.lm("task"), adapter=quick_adapter(), disable_history=True, track_usage=False):
         job = _job(watched, log)
         job = replace(job, program=guarded(job.program, guard, log.called))
+        log.candidate(job.program)  # number 0 is the program as it was written
         try:
             best = resolve(_spec(context).compile)(job)
         except (Halted, Exception) as error:
@@ -163,13 +164,16 @@ def _spec(context: CellContext) -> Any:
 
 def _program(context: CellContext, program: dspy.Module) -> dict[str, Any]:
     """The prompts to read, and the whole state to load."""
+    from seedbed.phases.search import prompts_of
+
+    prompts = prompts_of(program)
     state: dict[str, Any] = program.dump_state(json_mode=True)
     for own in state.values():
         if isinstance(own, dict) and "lm" in own:
             own["lm"] = None  # the model is the cell's; an optimizer may have left its own here
     return {
         "optimizer": context.cell.optimizer,
-        "instructions": {name: p.signature.instructions for name, p in program.named_predictors()},
-        "n_demos": {name: len(p.demos) for name, p in program.named_predictors()},
+        "instructions": {name: own["instructions"] for name, own in prompts.items()},
+        "n_demos": {name: len(own["demos"]) for name, own in prompts.items()},
         "state": state,
     }

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from seedbed.cell import Cell
 from seedbed.phases.context import CellContext
 from seedbed.store import write_json, write_text
+from seedbed.suite import Suite
 
 FOLDER = "evaluation_results"
 
@@ -16,24 +18,28 @@ def write_result(
     context: CellContext, folder: Path, metrics: Mapping[str, Any], usage: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """evaluation_result.txt, whose bytes other tools rely on, and the same as JSON with what they leave out."""
-    primary = context.suite.metrics[0].name
+    percent, data = result_data(context.suite, context.cell, metrics, usage)
+    write_text(folder / FOLDER / "evaluation_result.txt", result_text(percent, usage, data["optimizer"]))
+    write_json(folder / FOLDER / "result.json", data)
+
+
+def result_data(
+    suite: Suite, cell: Cell, metrics: Mapping[str, Any], usage: Mapping[str, Mapping[str, Any]]
+) -> tuple[float | None, dict[str, Any]]:
+    """The score from 0 to 100, and what result.json holds."""
+    primary = suite.metrics[0].name
     percent = None if metrics.get(primary) is None else 100.0 * metrics[primary]
-    optimizer = context.cell.optimizer if "optimise" in usage else None
-    write_text(folder / FOLDER / "evaluation_result.txt", result_text(percent, usage, optimizer))
-    write_json(
-        folder / FOLDER / "result.json",
-        {
-            "metric": primary,
-            "score": percent,
-            "n": metrics["n"],
-            "n_errors": metrics["n_errors"],
-            "n_skipped": metrics["n_skipped"],
-            **_account(usage["generate"], ""),
-            "optimizer": optimizer,
-            **_account(usage.get("optimise"), "optimizer_"),
-            **_account(usage.get("score"), "judge_"),
-        },
-    )
+    return percent, {
+        "metric": primary,
+        "score": percent,
+        "n": metrics["n"],
+        "n_errors": metrics["n_errors"],
+        "n_skipped": metrics["n_skipped"],
+        **_account(usage["generate"], ""),
+        "optimizer": cell.optimizer if "optimise" in usage else None,
+        **_account(usage.get("optimise"), "optimizer_"),
+        **_account(usage.get("score"), "judge_"),
+    }
 
 
 def result_text(percent: float | None, usage: Mapping[str, Mapping[str, Any]], optimizer: str | None) -> str:

@@ -56,7 +56,9 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
 async def _score_all(context: CellContext, cases: Any, predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
     import dspy
 
-    with dspy.context(disable_history=True, track_usage=False):
+    from seedbed.lm.adapter import quick_adapter
+
+    with dspy.context(adapter=quick_adapter(), disable_history=True, track_usage=False):
         return await resolve(context.suite.score)(context, cases, predictions)
 
 
@@ -82,4 +84,5 @@ def _manifest(context: CellContext) -> Mapping[str, Any]:
         simulated=any(plan.model(cell, role)[1].simulated for role in roles),
         suite={"name": context.suite.name, "version": context.suite.version},
         excluded=dict(context.benchmark.excluded),
+        benchmark_options=plan.benchmark_options(cell).model_dump(mode="json"),
     )

@@ -47,8 +47,8 @@ class Candidate:
 
 
 class SearchLog:
-    """Collects from the optimizer's threads. A program is judged in the thread that called it, which is how a score finds
-    its candidate whatever the optimizer."""
+    """Collects from the optimizer's threads. A program is judged in the thread that called it, which is how a score
+    finds its candidate whatever the optimizer."""
 
     def __init__(self, splits: Mapping[str, Split], n_val: int, usage: Callable[[], PhaseUsage]) -> None:
         self._splits = splits
@@ -70,11 +70,11 @@ class SearchLog:
 
     def candidate(self, program: dspy.Module) -> Candidate:
         prompts = prompts_of(program)
-        id = hash_json(prompts)[:12]
+        name = hash_json(prompts)[:12]
         with self._lock:
-            if id not in self._candidates:
-                self._candidates[id] = Candidate(len(self._candidates), id, prompts)
-            return self._candidates[id]
+            if name not in self._candidates:
+                self._candidates[name] = Candidate(len(self._candidates), name, prompts)
+            return self._candidates[name]
 
     def scored(self, sample_id: str, score: float) -> None:
         """The answer given last in this thread got a score."""
@@ -94,7 +94,7 @@ class SearchLog:
         return [candidate.row(self._n_val, best) for candidate in self._candidates.values()]
 
     def metric_rows(self, split: Split) -> list[dict[str, Any]]:
-        """Every judgement on a split, by candidate and sample: threads finish in any order, the file does not show it."""
+        """Every judgement on a split by candidate and sample: threads end in any order, the file does not show it."""
         ordered = sorted(self._rows[split], key=lambda row: row[:2])
         return [{"candidate": index, "sample_id": sample, "score": score} for index, sample, score in ordered]
 
@@ -112,9 +112,10 @@ class SearchLog:
 
 def prompts_of(program: dspy.Module) -> Prompts:
     """Instructions and demos of every predictor: what optimizers change, and what tells candidates apart."""
+    predictors: list[tuple[str, Any]] = program.named_predictors()
     return {
         name: {"instructions": predictor.signature.instructions, "demos": [_plain(demo) for demo in predictor.demos]}
-        for name, predictor in program.named_predictors()
+        for name, predictor in predictors
     }
 
 

@@ -48,7 +48,9 @@ def scope(**changes: Any) -> CallScope:
 
 
 @contextmanager
-def runtime(folder: Path, server: Loopback, *, store_bodies: bool = True, replay: bool = False, **changes: Any) -> Iterator[LMRuntime]:
+def runtime(
+    folder: Path, server: Loopback, *, store_bodies: bool = True, replay: bool = False, **changes: Any
+) -> Iterator[LMRuntime]:
     url = sqlite_url(folder / "ledger.sqlite")
     made = LMRuntime(url, {"m": model(server, **changes)}, store_bodies=store_bodies, replay=replay)
     try:
@@ -83,9 +85,7 @@ def sums(folder: Path, where: str = "1=1") -> Sums:
             )
         ).one()
         money = connection.execute(
-            text(
-                f"SELECT coalesce(sum(spent_usd),0), coalesce(sum(at_risk_usd),0) FROM attempts WHERE {where}"
-            )
+            text(f"SELECT coalesce(sum(spent_usd),0), coalesce(sum(at_risk_usd),0) FROM attempts WHERE {where}")
         ).one()
         rows = connection.execute(text(f"SELECT outcome, count(*) FROM attempts WHERE {where} GROUP BY outcome"))
         found = {outcome: count for outcome, count in rows}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, bindparam, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, func, select, update
 
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.records import Begin, Cap, OverBudget
+from seedbed.lm.ledger.statements import Statements
 
 _NOTHING_USD = 1e-9
 """Sums of binary fractions do not come back to exactly 0."""
@@ -19,8 +19,9 @@ _a, _b = schema.attempts, schema.budgets
 class Book:
     """The caps during one transaction: each is read (and locked) once, changed in memory, and written once."""
 
-    def __init__(self, connection: Connection, known: set[str]) -> None:
+    def __init__(self, connection: Connection, known: set[str], statements: Statements) -> None:
         self._connection = connection
+        self._statements = statements
         self._known = known
         """Scopes this process has counted from the attempts before. Without that, what runs without a cap spent would
         not be seen."""
@@ -60,15 +61,11 @@ class Book:
 
     def write(self) -> None:
         if self._changed:
-            self._connection.execute(
-                update(_b)
-                .where(_b.c.scope == bindparam("scope_"))
-                .values(used_usd=bindparam("used"), reserved_usd=bindparam("held")),
-                [
-                    {"scope_": scope, "used": self._rows[scope][0], "held": self._rows[scope][1]}
-                    for scope in sorted(self._changed)
-                ],
-            )
+            rows = [
+                {"scope_": scope, "used_usd": self._rows[scope][0], "reserved_usd": self._rows[scope][1]}
+                for scope in sorted(self._changed)
+            ]
+            self._statements.write_cap.run(self._connection, rows)
 
     def _add(self, caps: Sequence[Cap], reserved: float, used: float) -> None:
         for cap in caps:
@@ -78,18 +75,15 @@ class Book:
             self._changed.add(cap.scope)
 
     def _read(self, scope: str, since: float) -> list[float]:
-        query = select(_b.c.used_usd, _b.c.reserved_usd).where(_b.c.scope == scope).with_for_update()
-        row = self._connection.execute(query).one_or_none()
+        row = self._statements.read_cap.first(self._connection, {"scope": scope})
         if row is None or scope not in self._known:
             if row is None:
-                make = postgresql.insert if self._connection.dialect.name == "postgresql" else sqlite.insert
-                self._connection.execute(
-                    make(_b).values(scope=scope, since=since, used_usd=0.0, reserved_usd=0.0).on_conflict_do_nothing()
-                )
+                self._statements.open_cap.run(self._connection, [{"scope": scope, "since": since}])
             recount(self._connection, scope)
             self._known.add(scope)
-            row = self._connection.execute(query).one()
-        return [row.used_usd, row.reserved_usd]
+            row = self._statements.read_cap.first(self._connection, {"scope": scope})
+            assert row is not None
+        return [row[0], row[1]]
 
 
 def recount(connection: Connection, scope: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, bindparam, insert, select, update
+from sqlalchemy import Connection, Dialect, bindparam, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.expression import ClauseElement
 
@@ -55,15 +55,18 @@ class Prepared:
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> int:
         """Execute for every row; returns how many rows of the table were touched in all."""
-        parameters: Any
+        parameters: Any = [self._parameters(row) for row in rows]
+        return connection.exec_driver_sql(self._sql, parameters[0] if len(rows) == 1 else parameters).rowcount
+
+    def first(self, connection: Connection, row: Mapping[str, Any]) -> Sequence[Any] | None:
+        """The first row found."""
+        return connection.exec_driver_sql(self._sql, self._parameters(row)).first()
+
+    def _parameters(self, row: Mapping[str, Any]) -> Any:
         if self._order is None:
-            parameters = [{**self._fixed, **row} for row in rows]
-        else:
-            order, fixed = self._order, self._fixed
-            parameters = [tuple([row[name] if name in row else fixed[name] for name in order]) for row in rows]
-        if len(parameters) == 1:
-            return connection.exec_driver_sql(self._sql, parameters[0]).rowcount
-        return connection.exec_driver_sql(self._sql, parameters).rowcount
+            return {**self._fixed, **row}
+        fixed = self._fixed
+        return tuple([row[name] if name in row else fixed[name] for name in self._order])
 
 
 class Statements:
@@ -88,5 +91,18 @@ class Statements:
         )
         self.finish = Prepared(
             update(a).where(a.c.id == bindparam("id_"), a.c.outcome.is_(None)).values(values(*ENDED)), dialect
+        )
+        b = schema.budgets
+        self.read_cap = Prepared(
+            select(b.c.used_usd, b.c.reserved_usd).where(b.c.scope == bindparam("scope")).with_for_update(), dialect
+        )
+        self.open_cap = Prepared(
+            make(b)
+            .values(values("scope", "since") | {"used_usd": literal(0.0), "reserved_usd": literal(0.0)})
+            .on_conflict_do_nothing(),
+            dialect,
+        )
+        self.write_cap = Prepared(
+            update(b).where(b.c.scope == bindparam("scope_")).values(values("used_usd", "reserved_usd")), dialect
         )
         self.find = select(r).where(r.c.key.in_(bindparam("keys", expanding=True)))

@@ -173,7 +173,7 @@ class Ledger:
     def _write(self, connection: Connection, items: Sequence[Begin | End]) -> list[Any]:
         ends = [item for item in items if isinstance(item, End)]
         begins = [item for item in items if isinstance(item, Begin)]
-        book = Book(connection, self._known_caps)
+        book = Book(connection, self._known_caps, self._statements)
         book.load([*begins, *(end.begin for end in ends)])
         # Ends first: what they store may answer a begin of the same batch.
         if ends:

@@ -60,8 +60,8 @@ class Lexicon:
         self._units: dict[str, int] = {}
         self._seen: dict[str, tuple[Mention, ...]] = {}
         for row in sentences:
-            for value in row.values():
-                if isinstance(value, str):
+            for name, value in row.items():
+                if isinstance(value, str) and name != "topic":
                     self._sentences.setdefault(texts.sentence_key(value), row)
         for row in names:
             self._add(row, "name")

@@ -1,0 +1,63 @@
+"""Contract review: what each part of a reviewer is worth, measured by switching it off."""
+
+from pathlib import Path
+
+from seedbed.suite import BenchmarkSpec, Metric, Suite, SystemSpec
+
+_HERE = "seedbed.suites.contract_risk"
+_DATA = Path(__file__).parent / "data" / "clauses"
+
+
+def _reviewer(name: str, calls: float, tokens: float) -> SystemSpec:
+    return SystemSpec(
+        f"{_HERE}.systems:{name}", f"{_HERE}.options:ReviewOptions", calls_per_case=calls, evidence_tokens=tokens
+    )
+
+
+SUITE = Suite(
+    name="contract_risk",
+    title="Risk review of contract clauses",
+    version="1",
+    benchmarks={
+        "clauses": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:ClauseOptions", _DATA),
+        "file": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:ClauseOptions"),
+    },
+    systems={
+        "full": _reviewer("full", 2, 500),
+        "no_reflection": _reviewer("no_reflection", 1, 500),
+        "no_rerank": _reviewer("no_rerank", 2, 600),
+        "no_rag": _reviewer("no_rag", 2, 300),
+        "no_rules": _reviewer("no_rules", 2, 200),
+        "prompt_only": _reviewer("prompt_only", 1, 0),
+        "llm_only": SystemSpec(f"{_HERE}.systems:BareReviewer"),
+        "rules_only": SystemSpec(f"{_HERE}.systems:rules_only", calls_per_case=0),
+        "always_high": SystemSpec(f"{_HERE}.systems:always_high", calls_per_case=0),
+        "always_medium": SystemSpec(f"{_HERE}.systems:always_medium", calls_per_case=0),
+        "prior_random": SystemSpec(f"{_HERE}.systems:prior_random", calls_per_case=0),
+    },
+    score=f"{_HERE}.scorers:score",
+    aggregate=f"{_HERE}.figures:aggregate",
+    score_group=f"{_HERE}.groups:score_group",
+    console=f"{_HERE}.report:console",
+    report=f"{_HERE}.report:report",
+    score_file=f"{_HERE}.scorefile:score_file",
+    score_file_options=f"{_HERE}.options:FileOptions",
+    metrics=(
+        Metric("accuracy", "Acc"),
+        Metric("weighted_accuracy", "WAcc"),
+        Metric("kappa_linear", "LWK"),
+        Metric("high_risk_f2", "F2-High"),
+        Metric("macro_f1", "MacroF1"),
+        Metric("hallucination_rate", "Halluc", higher_is_better=False),
+        Metric("clause_hallucination_rate", "ClauseH", higher_is_better=False),
+        Metric("law_hallucination_rate", "LawH", higher_is_better=False),
+        Metric("evidence_coverage", "Cover"),
+        Metric("rule_recall", "RuleR"),
+        Metric("rule_precision", "RuleP"),
+        Metric("risk_id_accuracy", "RiskID"),
+        Metric("task_success_rate", "Success"),
+        Metric("task_success_lenient", "SuccessL"),
+        Metric("parse_rate", "Parse"),
+        Metric("avg_latency", "Latency", higher_is_better=False),
+    ),
+)

@@ -84,7 +84,9 @@ def _read_all(path: Path) -> list[_Read]:
 def _native(row: Row) -> _Read:
     gold: Any = row.data.get("gold")
     if not isinstance(gold, Mapping):
-        raise row.error("field gold is missing or no object; it is {risk_level, rule_ids, risk_id, evidence, law_refs}.")
+        raise row.error(
+            "field gold is missing or no object; it is {risk_level, rule_ids, risk_id, evidence, law_refs}."
+        )
     inner = Row(row.path, row.line, gold)
     split = str(row.data.get("split") or "test")
     if split not in SPLITS:
@@ -128,13 +130,13 @@ def _foreign(row: Row) -> _Read:
         "evidence": [],
         "law_refs": [ref for risk in risks for ref in read_refs(risk, risk.data.get("laws"))],
     }
-    id = row.data.get("id")
-    if id is None or id == "":
+    case_id = row.data.get("id")
+    if case_id is None or case_id == "":
         raise row.error("field id is missing; every case needs one.")
     named = [str(risk.data["risk_id"]) for risk in risks if risk.data.get("risk_id")]
     domain = str(row.data.get("contract_type") or row.data.get("source_domain") or "")
     group = row.data.get("group") or (named[0] if named else None)
-    return _Read(_case(row, str(id), row.text("contract_text"), domain, gold, group), "test")
+    return _Read(_case(row, str(case_id), row.text("contract_text"), domain, gold, group), "test")
 
 
 def _level(row: Row, value: object, field: str) -> Level:
@@ -144,13 +146,13 @@ def _level(row: Row, value: object, field: str) -> Level:
     return level
 
 
-def _case(row: Row, id: str, clause: str, contract_type: str, gold: Mapping[str, Any], group: object) -> Case:
+def _case(row: Row, case_id: str, clause: str, contract_type: str, gold: Mapping[str, Any], group: object) -> Case:
     return Case(
-        sample_id=id,
-        inputs={"clause": clause, "contract_type": contract_type, "sample_id": id},
+        sample_id=case_id,
+        inputs={"clause": clause, "contract_type": contract_type, "sample_id": case_id},
         gold=gold,
         meta={"contract_type": contract_type, "source": row.data.get("source") or row.data.get("source_domain")},
-        cluster=str(group) if group else id,
+        cluster=str(group) if group else case_id,
     )
 
 

@@ -64,7 +64,9 @@ def find_exact(excerpt: Folded, clause: Folded) -> Literal["exact", "altered_num
     start = clause.letters.find(excerpt.letters)
     while start >= 0:
         end = start + len(excerpt.letters)
-        if _cuts_number(clause, start) or _cuts_number(clause, end):
+        # Without punctuation "30、60" reads 3060; the numbers of the source tell them apart.
+        same = numbers(excerpt.source) == numbers(clause.source[clause.places[start] : clause.places[end - 1] + 1])
+        if not same or _cuts_number(clause, start) or _cuts_number(clause, end):
             why = why or "altered_number"
         elif _NEGATED_BEFORE.search(clause.before(start)):
             why = why or "altered_negation"

@@ -22,7 +22,9 @@ def why_unavailable(embedder: Path | None, reranker: Path | None) -> str | None:
         if path is None:
             return f"{option} is not given; set it to a local folder with the weights of a model such as {example}"
         if not (path / "config.json").exists():
-            return f"{option}: the folder {path} holds no config.json; put the weights of a model such as {example} there"
+            return (
+                f"{option}: the folder {path} holds no config.json; put the weights of a model such as {example} there"
+            )
     if importlib.util.find_spec("FlagEmbedding") is None:
         return "the package FlagEmbedding is not installed; install seedbed[embeddings]"
     return None

@@ -104,12 +104,12 @@ def _rule(row: Row) -> Rule:
 
 
 def _foreign_rule(row: Row) -> Rule:
-    id = str(row.data.get("risk_id") or "")
-    if not id:
+    risk_id = str(row.data.get("risk_id") or "")
+    if not risk_id:
         raise row.error("a rule needs a rule_id or a risk_id.")
     return Rule(
-        rule_id=id,
-        risk_id=id,
+        rule_id=risk_id,
+        risk_id=risk_id,
         contract_type=str(row.data.get("contract_type") or ""),
         name=row.text("risk_name"),
         level=level_of(row.data.get("risk_level")) or level_of(row.data.get("risk_type")),

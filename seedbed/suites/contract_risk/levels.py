@@ -14,9 +14,9 @@ WEIGHTS: tuple[tuple[float, ...], ...] = ((1.0, 0.4, 0.0), (0.8, 1.0, 0.4), (0.5
 """What a verdict is worth by gold and predicted level: a missed risk costs more than a false alarm."""
 
 _SPELLINGS: dict[str, Level] = {
-    **{spelling: "高" for spelling in ("高", "高风险", "high", "high_positive")},
-    **{spelling: "中" for spelling in ("中", "中风险", "中等", "medium", "medium_positive")},
-    **{spelling: "低" for spelling in ("低", "低风险", "无", "无风险", "low", "none", "negative")},
+    **dict.fromkeys(("高", "高风险", "high", "high_positive"), "高"),
+    **dict.fromkeys(("中", "中风险", "中等", "medium", "medium_positive"), "中"),
+    **dict.fromkeys(("低", "低风险", "无", "无风险", "low", "none", "negative"), "低"),
 }
 
 

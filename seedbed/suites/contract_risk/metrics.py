@@ -15,7 +15,15 @@ Matrix = Sequence[Sequence[int]]
 INVALID = 3
 """The column of what did not parse: a miss for its gold class, and no class of its own."""
 _KEYS = (
-    *("accuracy", "weighted_accuracy", "kappa_linear", "kappa_quadratic", "macro_precision", "macro_recall", "macro_f1"),
+    *(
+        "accuracy",
+        "weighted_accuracy",
+        "kappa_linear",
+        "kappa_quadratic",
+        "macro_precision",
+        "macro_recall",
+        "macro_f1",
+    ),
     *("high_risk_f2", "class_precision", "class_recall", "class_f1", "accuracy_wilson95"),
     *("high_to_medium_rate", "high_to_low_rate"),
 )
@@ -97,8 +105,10 @@ def _by_class(cells: Matrix) -> dict[str, Any]:
 
     gold, predicted, counts = _unrolled(cells)
     chosen: dict[str, Any] = {"labels": [0, 1, 2], "sample_weight": counts, "zero_division": 0.0}
-    precision, recall, f1, _ = precision_recall_fscore_support(gold, predicted, **chosen)
-    f2 = fbeta_score(gold, predicted, beta=2.0, average=None, **chosen)
+    figures: Any = precision_recall_fscore_support(gold, predicted, **chosen)
+    precision, recall, f1, _ = figures
+    per_class: Any = {**chosen, "average": None}
+    f2: Any = fbeta_score(gold, predicted, beta=2.0, **per_class)
     return {
         "macro_precision": float(sum(precision)) / 3,
         "macro_recall": float(sum(recall)) / 3,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-_DIGITS = dict(zip("零〇一二两三四五六七八九壹贰叁肆伍陆柒捌玖", (0, 0, 1, 2, 2, *range(3, 10), *range(1, 10)), strict=True))
+_DIGITS = dict(
+    zip("零〇一二两三四五六七八九壹贰叁肆伍陆柒捌玖", (0, 0, 1, 2, 2, *range(3, 10), *range(1, 10)), strict=True)
+)
 _UNITS = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 _BIG = {"万": 10_000, "亿": 100_000_000}
 

@@ -55,14 +55,15 @@ _REMARK = re.compile(r"[（(][^（）()]*[)）]")
 _QUOTES = re.compile(r"「([^「」]*)(?:」|\Z)|『([^『』]*)(?:』|\Z)|“([^“”]*)(?:”|\Z)|\"([^\"]*)(?:\"|\Z)")
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.、)])[ \t]*")
 _NONE_WORDS = frozenset({"", "无", "none", "留空", "暂无", "n/a", "没有"})
-_TEMPLATE = re.compile(r"[\[【<{](?:高/中/低|[^\]】>}]*(?:简述|摘录|内容|相关法条|修改建议|原文|名称|等级|理由))[\]】>}]")
+_TEMPLATE = re.compile(
+    r"[\[【<{](?:高/中/低|[^\]】>}]*(?:简述|摘录|内容|相关法条|修改建议|原文|名称|等级|理由))[\]】>}]"
+)
 
 
 def parse_review(text: str) -> Review:
-    """Success means: in every block one level, no copied placeholder, and all five sections (their values may be 无)."""
+    """Success means: in every block one level, no copied placeholder, and all five sections; values may be 无."""
     blocks = _blocks(_without_wrapping(text))
-    levels = [_level(block) for block in blocks]
-    known = [level for level in levels if level is not None]
+    known: list[Level] = [level for block in blocks if (level := _level(block)) is not None]
     missing = [section for section in SECTIONS if any(section in block.missing for block in blocks)]
     copied = any(_TEMPLATE.fullmatch(_plain(block.text(section))) for block in blocks for section in SECTIONS)
     return Review(
@@ -89,9 +90,7 @@ def _blocks(text: str) -> list[_Block]:
         sections = _sections(text)
         return [_Block("", sections)] if sections else []
     ends = [head.start() for head in heads[1:]] + [len(text)]
-    return [
-        _Block(_plain(head[1]), _sections(text[head.end() : end])) for head, end in zip(heads, ends, strict=True)
-    ]
+    return [_Block(_plain(head[1]), _sections(text[head.end() : end])) for head, end in zip(heads, ends, strict=True)]
 
 
 def _sections(text: str) -> dict[str, list[str]]:
@@ -120,8 +119,7 @@ def _evidence(value: str) -> list[str]:
     items: list[str] = []
     for line in value.splitlines() or [""]:
         bare = _BULLET.sub("", line)
-        quoted = [next(part for part in match if part or part == match[-1]) for match in _QUOTES.findall(bare)]
-        items.extend(quoted or _unquoted(bare))
+        items.extend(["".join(quote) for quote in _QUOTES.findall(bare)] or _unquoted(bare))
     return [item.strip() for item in items if _says_something(item)]
 
 
@@ -135,5 +133,5 @@ def _plain(value: str) -> str:
 
 
 def _says_something(value: str) -> bool:
-    plain = _plain(value).strip(" \n。.，,；;「」\"“”")
+    plain = _plain(value).strip(' \n。.，,；;「」"“”')
     return plain.lower() not in _NONE_WORDS and not _TEMPLATE.fullmatch(plain)

@@ -87,22 +87,30 @@ def _codes(texts: Sequence[str]) -> Codes:
     return np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
 
 
+def _owners(marked: Flags, ends: Ids) -> list[int]:
+    """The texts that hold a marked character."""
+    return np.unique(np.searchsorted(ends, np.flatnonzero(marked))).tolist()
+
+
+def _unchanged_by_nfkc(text: str) -> bool:
+    # A sign that goes may part a letter from its mark until then.
+    return unicodedata.is_normalized("NFKC", text) and not any(sign in text for sign in SIGNS)
+
+
 def _segments(texts: Sequence[str], codes: Codes, ends: Ids, by_character: Flags) -> tuple[Segments, Ids]:
     """The normalised texts taken apart, and where among the segments each text is."""
     values = _NORMALISED(codes)
     places = np.arange(len(texts))
     contextual = values == _CONTEXTUAL
     conditional = (values & _IF_NFKC != 0) & (values < _CONTEXTUAL)
-    slow = set(np.searchsorted(ends, np.flatnonzero(contextual)).tolist())
-    for place in set(np.searchsorted(ends, np.flatnonzero(conditional)).tolist()):
-        if not unicodedata.is_normalized("NFKC", texts[place]):
-            slow.add(place)
+    slow = set(_owners(contextual, ends))
+    slow.update(i for i in _owners(conditional, ends) if not _unchanged_by_nfkc(texts[i]))
     values[conditional] -= _IF_NFKC
     values[contextual] = _DROPPED
     if slow:
         # A text that the table cannot normalise is added at the end as `normalise` gives it; its first place is unused.
         moved = sorted(slow)
-        values = np.concatenate([values, _codes([normalise(texts[place]) for place in moved])])
+        values = np.concatenate([values, _codes([normalise(texts[i]) for i in moved])])
         places[moved] = len(texts) + np.arange(len(moved))
         by_character = np.concatenate([by_character, by_character[moved]])
     return segment(values[values != _DROPPED], by_character), places

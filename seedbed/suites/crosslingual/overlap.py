@@ -4,6 +4,7 @@ Words and whole texts are compared by a 64-bit hash, a sum of random weights by 
 pair would have to collide to change a figure: for 200,000 rows the chance is below one in a thousand million.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]
 
 _SPACE = ord(" ")
-_WORD_START = np.uint64(0x9E3779B97F4A7C15)
 _PAIR_STEP = np.uint64(0xD1B54A32D192ED03)
 
 
@@ -29,18 +29,28 @@ class Segments(NamedTuple):
     lengths: Ids
 
 
-def _weights(size: int) -> Hashes:
-    """Odd random numbers, the same for the same place in every call: hashes of different arrays can be compared."""
-    return np.random.default_rng(20240229).integers(0, 2**64, size, dtype=np.uint64) | np.uint64(1)
+def _random(size: int, seed: int) -> Hashes:
+    """Odd random numbers, the same at the same place for every size: hashes of different arrays can be compared."""
+    return np.random.default_rng(seed).integers(0, 2**64, size, dtype=np.uint64) | np.uint64(1)
 
 
-_CODE_WEIGHTS = _weights(0x110000)
+_BY_CODE = _random(0x110000, seed=1)
 
 
-def _span_sums(terms: Hashes, starts: Ids, ends: Ids) -> Hashes:
-    """Sums of terms[start:end], wrapping at 64 bits, which differences of running sums survive."""
+@lru_cache(maxsize=8)
+def _weights(size: int, seed: int) -> Hashes:
+    return _random(size, seed)
+
+
+def _span_sums(terms: Hashes, places: NDArray[np.int32], starts: Ids, ends: Ids, seed: int) -> Hashes:
+    """Hash of each span of the terms: their sum, weighted by their places in it, wrapping at 64 bits.
+
+    Spans of spans need another seed each time, or "usa" and "u s a" would add up to the same.
+    """
+    # Sizes are rounded up to a power of two, so that a few arrays serve all batches.
+    weights = _weights(1 << int(places.max(initial=0)).bit_length(), seed)
     running = np.zeros(len(terms) + 1, dtype=np.uint64)
-    np.cumsum(terms, out=running[1:])
+    np.cumsum(terms * weights[places], out=running[1:])
     return running[ends] - running[starts]
 
 
@@ -54,22 +64,24 @@ def segment(codes: Codes, by_character: Flags) -> Segments:
     begins = solid.copy()
     begins[1:] &= ~solid[:-1]
     kept = np.flatnonzero(solid)
-    owner = (np.cumsum(codes == 0) - (codes == 0))[kept]
     begins = begins[kept]
-    symbols = _CODE_WEIGHTS[codes[kept]]
-    places = np.arange(len(kept))
+    owner = np.cumsum(codes == 0, dtype=np.int32)[kept]
+    symbols = _BY_CODE[codes[kept]]
 
-    sizes = np.bincount(owner, minlength=len(by_character))
-    starts = _offsets(sizes)
-    weights = _weights(int(sizes.max(initial=0)) + 1)
-    # That a character begins a word is part of the text's hash, for a space is all that sets "a b" and "ab" apart.
-    texts = _span_sums((symbols + begins * _WORD_START) * weights[places - starts[owner]], starts, starts + sizes)
+    starts = np.flatnonzero(begins)
+    word = np.cumsum(begins, dtype=np.int32) - 1
+    inner = np.arange(len(kept), dtype=np.int32) - starts.astype(np.int32)[word]
+    words = _span_sums(symbols, inner, starts, np.append(starts[1:], len(kept)), seed=2)
 
-    heads = begins | by_character[owner]
-    token_starts = np.flatnonzero(heads)
-    inner = places - token_starts[np.cumsum(heads) - 1]
-    tokens = _span_sums(symbols * weights[inner], token_starts, np.append(token_starts[1:], len(kept)))
-    lengths = np.bincount(owner[token_starts], minlength=len(by_character))
+    # A text is its words in order, for characters too: a space is all that sets "a b" and "ab" apart.
+    counts = np.bincount(owner[starts], minlength=len(by_character))
+    first = _offsets(counts)
+    inner = (np.arange(len(words)) - np.repeat(first, counts)).astype(np.int32)
+    texts = _span_sums(words, inner, first, first + counts, seed=3)
+
+    heads = np.flatnonzero(begins | by_character[owner])
+    tokens = np.where(by_character[owner[heads]], symbols[heads], words[word[heads]])
+    lengths = np.bincount(owner[heads], minlength=len(by_character))
     return Segments(texts, tokens, _offsets(lengths), lengths)
 
 

@@ -1,9 +1,13 @@
-"""The summary a sweep prints for this suite, a line a system."""
+"""What a sweep prints and reports of this suite."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from seedbed.stats import mean
+from seedbed.store import read_json, read_jsonl
+from seedbed.suite import CellResult, Figure, Table
 
 _COLUMNS = (
     ("EM", "em", 3),
@@ -13,6 +17,7 @@ _COLUMNS = (
     ("CNBE", "cnbe", 5),
     ("Sem", "semantic_score", 3),
 )
+_BY_LANGUAGE = ("f1", "em", "rlc_ok", "cost", "answer_in_context", "char_3gram_recall", "f1_mkqa", "semantic_score")
 
 
 def console(metrics: Mapping[str, Mapping[str, Any]]) -> str:
@@ -29,3 +34,96 @@ def _cell(name: str, metrics: Mapping[str, Any], key: str, digits: int) -> str:
     if mean is None:
         return f"{name}=-"
     return f"{name}={mean:.{digits}f}±{std:.{digits}f}"
+
+
+def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
+    """For each benchmark and model: the gain over direct, a table and bars by language, and the budget curve where
+    lbrag ran under several budgets."""
+    from seedbed.suites.crosslingual.plots import budget_curve, language_bars
+
+    parts: list[Table | Figure] = []
+    groups: dict[tuple[str, str], list[CellResult]] = {}
+    for cell in cells:
+        groups.setdefault((cell.benchmark, cell.model), []).append(cell)
+    for (benchmark, model), own in groups.items():
+        name = f"{benchmark} · {model}"
+        scores = language_scores(own)
+        parts += [_gains(name, own), _language_table(name, scores)]
+        if len({lang for _, lang in scores}) > 1:
+            parts.append(language_bars(name, scores))
+        if curve := budget_curve(name, budget_points(own)):
+            parts.append(curve)
+    return parts
+
+
+def language_scores(cells: Sequence[CellResult]) -> dict[tuple[str, str], dict[str, list[float]]]:
+    """(label, language) -> the values of each metric over the samples of all seeds."""
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for cell in cells:
+        for row in read_jsonl(cell.folder / "scores.jsonl"):
+            own = found.setdefault((cell.label, str(row["details"].get("lang"))), {name: [] for name in _BY_LANGUAGE})
+            for name in _BY_LANGUAGE:
+                value = row["scores"].get(name)
+                if value is not None:
+                    own[name].append(value)
+    return found
+
+
+def budget_points(cells: Sequence[CellResult]) -> dict[str, tuple[str, float, float]]:
+    """Label -> (system, mean translation tokens, mean F1), each seed counted once; failed cells are left out."""
+    points: dict[str, tuple[str, float, float]] = {}
+    for label in dict.fromkeys(cell.label for cell in cells):
+        own = [cell for cell in cells if cell.label == label]
+        cost = mean([c.metrics["cost"] for c in own if c.metrics.get("cost") is not None])
+        f1 = mean([c.metrics["f1"] for c in own if c.metrics.get("f1") is not None])
+        if cost is not None and f1 is not None:
+            points[label] = (_system_of(own[0]), cost, f1)
+    return points
+
+
+def _system_of(cell: CellResult) -> str:
+    """The kind of system behind a label, which only its options tell."""
+    config = cell.folder / "config.json"
+    options: Mapping[str, Any] = read_json(config)["system_options"] if config.exists() else {}
+    if "budget" in options:
+        return "lbrag"
+    return cell.label.partition("+")[0]
+
+
+def _gains(name: str, cells: Sequence[CellResult]) -> Table:
+    rows = [
+        [
+            cell.label,
+            cell.seed,
+            _shown(cell.metrics.get("f1_gain"), 3),
+            _interval(cell.metrics.get("f1_gain_low"), cell.metrics.get("f1_gain_high")),
+            _shown(cell.metrics.get("cnbe_ratio"), 5),
+            cell.metrics.get("n_paired"),
+            cell.metrics.get("n_errors"),
+        ]
+        for cell in cells
+    ]
+    columns = ["system", "seed", "F1 gain over direct", "95% CI", "CNBE ratio", "n paired", "errors"]
+    note = "Paired by sample; whole questions, in all their languages, are resampled (percentile bootstrap)."
+    return Table(f"Gain over direct answers: {name}", columns, rows, note)
+
+
+def _language_table(name: str, scores: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> Table:
+    rows = [
+        [
+            label,
+            lang,
+            *(_shown(mean(own[metric]), 1 if metric == "cost" else 3) for metric in _BY_LANGUAGE),
+            len(own["f1"]),
+        ]
+        for (label, lang), own in scores.items()
+    ]
+    return Table(f"By language of the question: {name}", ["system", "language", *_BY_LANGUAGE, "n"], rows)
+
+
+def _interval(low: float | None, high: float | None) -> str | None:
+    return None if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
+
+
+def _shown(value: float | None, digits: int) -> str | None:
+    return None if value is None else f"{value:.{digits}f}"

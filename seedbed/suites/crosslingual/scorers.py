@@ -3,41 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seedbed.stats import mean, sample_std
 from seedbed.suite import Case, PhaseContext, Prediction, ScoreRow
-from seedbed.suites.crosslingual.metrics import cnbe, cnbe_ratio, f1_mkqa, score_rows
+from seedbed.suites.crosslingual.gain import by_language, direct_of, paired_figures
+from seedbed.suites.crosslingual.metrics import f1_mkqa, score_rows
+from seedbed.suites.crosslingual.recall import answer_in_context, char_3gram_recall
 
-PER_SAMPLE = ("em", "f1", "rlc", "rlc_ok", "f1_mkqa", "cost")
+PER_SAMPLE = (
+    *("em", "f1", "rlc", "rlc_ok", "cost", "semantic_score"),
+    *("f1_mkqa", "char_3gram_recall", "answer_in_context"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer to be scored, wherever it was made."""
+
+    sample_id: str
+    lang: str
+    question: str
+    gold: Sequence[str]
+    pred: str
+    translation_tokens: float
+    evidence: Sequence[str] = ()
+    cluster: str | None = None
 
 
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
-    """Every case once. A system that failed on a case leaves an error there, not a wrong answer."""
-    answered = [case for case in cases if predictions[case.sample_id].output is not None]
-    replies = [str((predictions[c.sample_id].output or {}).get("answer") or "") for c in answered]
-    languages = [case.inputs["language"] for case in answered]
-    columns = score_rows(replies, [case.gold for case in answered], languages)
-    rows: dict[str, ScoreRow] = {}
-    for index, (case, reply, language) in enumerate(zip(answered, replies, languages, strict=True)):
-        output = predictions[case.sample_id].output or {}
-        scores: dict[str, float | None] = {name: float(column[index]) for name, column in columns.items()}
-        scores["f1_mkqa"] = f1_mkqa(reply, case.gold, language)
-        scores["cost"] = float(output.get("translation_tokens") or 0)
-        details = {"lang": language, "question": case.inputs["question"], "gold": case.gold, "pred": reply}
-        rows[case.sample_id] = ScoreRow(case.sample_id, "ok", scores, details, cluster=case.cluster)
+    """Every case once. A system that failed on a case leaves an error there, not a wrong answer. Where the config has a
+    judge, it is asked about every answer; else the semantic score stays undefined."""
+    answered = [
+        _answered(case, predictions[case.sample_id]) for case in cases if predictions[case.sample_id].output is not None
+    ]
+    rows = {row.sample_id: row for row in score_answers(answered)}
+    if context.has_role("judge"):
+        rows |= await _judged(context, [case for case in cases if case.sample_id in rows], rows)
     return [rows.get(case.sample_id) or _failed(case, predictions[case.sample_id]) for case in cases]
 
 
+def score_answers(answered: Sequence[Answered]) -> list[ScoreRow]:
+    """All scores that need no model, a row an answer."""
+    columns = score_rows([a.pred for a in answered], [a.gold for a in answered], [a.lang for a in answered])
+    plain = {name: column.tolist() for name, column in columns.items()}
+    return [_row(one, {name: plain[name][place] for name in plain}) for place, one in enumerate(answered)]
+
+
+def _row(one: Answered, scores: dict[str, float | None]) -> ScoreRow:
+    scores |= {
+        "f1_mkqa": f1_mkqa(one.pred, one.gold, one.lang),
+        "char_3gram_recall": char_3gram_recall(one.pred, one.gold),
+        "answer_in_context": answer_in_context(one.evidence, one.gold, one.lang),
+        "cost": float(one.translation_tokens),
+        "semantic_score": None,
+    }
+    details = {"lang": one.lang, "question": one.question, "gold": one.gold, "pred": one.pred}
+    return ScoreRow(one.sample_id, "ok", scores, details, cluster=one.cluster)
+
+
+async def _judged(context: PhaseContext, cases: Sequence[Case], rows: Mapping[str, ScoreRow]) -> dict[str, ScoreRow]:
+    from seedbed.suites.crosslingual.judge import Unjudged, judge
+
+    lm = context.lm("judge")
+
+    async def one(case: Case) -> ScoreRow:
+        row = rows[case.sample_id]
+        try:
+            found = await judge(lm, row.details["question"], case.gold, row.details["pred"], row.details["lang"])
+        except Unjudged as error:
+            # The other scores of the sample stand: they did not need the judge.
+            return replace(row, details={**row.details, "judge_error": str(error)}, reason=f"judge: {error}")
+        scores = {**row.scores, "semantic_score": found.score}
+        return replace(row, scores=scores, details={**row.details, "explanation": found.explanation})
+
+    return {row.sample_id: row for row in await context.each(cases, one)}
+
+
 def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
-    """Mean and sample standard deviation of each metric over the samples that were answered."""
+    """Mean and sample standard deviation of each metric over the samples where it is defined. A sample is an error if
+    the system failed on it, or the judge did: then it is in every mean but the judge's."""
     good = [row for row in rows if row.status == "ok"]
     metrics: dict[str, float | int | None] = {}
     for name in PER_SAMPLE:
         values = [value for row in good if (value := row.scores.get(name)) is not None]
         metrics[name], metrics[f"{name}_std"] = mean(values), sample_std(values)
+        if len(values) != len(good):
+            metrics[f"{name}_n"] = len(values)
+    unjudged = sum("judge_error" in row.details for row in good)
     metrics["n"] = len(good)
-    metrics["n_errors"] = sum(row.status == "error" for row in rows)
+    metrics["n_errors"] = sum(row.status == "error" for row in rows) + unjudged
+    metrics["n_judge_errors"] = unjudged
     metrics["n_skipped"] = sum(row.status == "skipped" for row in rows)
     return metrics
 
@@ -45,34 +102,30 @@ def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
 def score_group(
     rows: Mapping[str, Sequence[ScoreRow]], metrics: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Adds CNBE, which pairs each sample with the `direct` answer to it; undefined in a group without `direct`."""
-    paired: dict[str, dict[str, Any]] = {}
-    for label, own in metrics.items():
-        base = _direct_of(label, rows)
-        values, ratio = _cnbe(rows[label], base) if base is not None else ([], None)
-        paired[label] = {
+    """Adds what pairs each sample with the `direct` answer to it, undefined in a group without `direct`, and the means
+    by language."""
+    return {
+        label: {
             **own,
-            "cnbe": mean(values),
-            "cnbe_std": sample_std(values),
-            "cnbe_ratio": ratio,
-            "n_paired": len(values),
+            **paired_figures(rows[label], direct_of(label, rows)),
+            "by_language": by_language(rows[label], PER_SAMPLE),
         }
-    return paired
+        for label, own in metrics.items()
+    }
 
 
-def _cnbe(rows: Sequence[ScoreRow], base: Sequence[ScoreRow]) -> tuple[list[float], float | None]:
-    direct = {row.sample_id: row.scores["f1"] for row in base if row.status == "ok"}
-    both = [row for row in rows if row.status == "ok" and direct.get(row.sample_id) is not None]
-    f1 = [float(row.scores["f1"] or 0.0) for row in both]
-    before = [float(direct[row.sample_id] or 0.0) for row in both]
-    cost = [float(row.scores["cost"] or 0.0) for row in both]
-    return cnbe(f1, before, cost), cnbe_ratio(f1, before, cost)
-
-
-def _direct_of(label: str, rows: Mapping[str, Sequence[ScoreRow]]) -> Sequence[ScoreRow] | None:
-    """The direct system under the same optimizer if it ran, else without one."""
-    _, plus, optimizer = label.partition("+")
-    return rows.get(f"direct{plus}{optimizer}") or rows.get("direct")
+def _answered(case: Case, prediction: Prediction) -> Answered:
+    output = prediction.output or {}
+    return Answered(
+        sample_id=case.sample_id,
+        lang=case.inputs["language"],
+        question=case.inputs["question"],
+        gold=case.gold,
+        pred=str(output.get("answer") or ""),
+        translation_tokens=output.get("translation_tokens") or 0,
+        evidence=[block["text"] for block in output.get("evidence") or ()],
+        cluster=case.cluster,
+    )
 
 
 def _failed(case: Case, prediction: Prediction) -> ScoreRow:

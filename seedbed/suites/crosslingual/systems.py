@@ -7,12 +7,14 @@ from typing import Any
 
 import dspy
 
+from seedbed.program import Program
 from seedbed.suite import Options, PhaseContext
+from seedbed.suites.crosslingual.evidence import Block, shown
 from seedbed.suites.crosslingual.languages import language_name
-from seedbed.suites.crosslingual.options import RagOptions
+from seedbed.suites.crosslingual.options import CrossOptions, LbragOptions
 from seedbed.suites.crosslingual.retrieval import Candidate, Corpus
-
-NO_DOCUMENTS = "no external documents"
+from seedbed.suites.crosslingual.selection import DEFAULT_PIVOT, Selection, select, select_all
+from seedbed.suites.crosslingual.translation import Translator
 
 
 class Answer(dspy.Signature):
@@ -25,46 +27,76 @@ class Answer(dspy.Signature):
     answer: str = dspy.OutputField()
 
 
-class Direct(dspy.Module):
+class Direct(Program):
     """Answers from what the model knows."""
 
     def __init__(self, context: PhaseContext, options: Options) -> None:
         super().__init__()
         self.respond = dspy.Predict(Answer)
 
-    async def aforward(self, question: str, language: str, sample_id: str) -> dspy.Prediction:
-        return await _respond(self.respond, question, language, [])
+    async def aforward(self, question: str, language: str, **_: Any) -> dspy.Prediction:
+        return await _respond(self.respond, question, language, [], [], 0)
 
 
-class Multi(dspy.Module):
-    """Answers from the candidates as they are, in whatever languages they come."""
+class Multi(Program):
+    """Answers from the candidates as they are, in whatever languages they come. Systems that bridge languages differ
+    from it in what they select for translation."""
 
-    def __init__(self, context: PhaseContext, options: RagOptions) -> None:
+    def __init__(self, context: PhaseContext, options: Options) -> None:
         super().__init__()
         self.respond = dspy.Predict(Answer)
+        self._context = context
         self._corpus: Corpus = context.benchmark.resources["corpus"]
-        self._top_k = options.top_k
+        self._translator = Translator(context)
 
-    async def aforward(self, question: str, language: str, sample_id: str) -> dspy.Prediction:
-        candidates = self._corpus.candidates(question, sample_id, self._top_k)
-        return await _respond(self.respond, question, language, candidates)
+    async def aforward(self, question: str, language: str, **_: Any) -> dspy.Prediction:
+        candidates = await self._corpus.candidates(question, self._context)
+        selection = self.select(candidates, question, language)
+        blocks = await self._translator.bridge(candidates, selection)
+        return await _respond(self.respond, question, language, candidates, blocks, selection.tokens)
+
+    def select(self, candidates: Sequence[Candidate], question: str, language: str) -> Selection:
+        """What is translated of the candidates, and into which language: nothing."""
+        return Selection(DEFAULT_PIVOT)
+
+
+class Cross(Multi):
+    """Answers from candidates all brought into one language, the pivot."""
+
+    def __init__(self, context: PhaseContext, options: CrossOptions) -> None:
+        super().__init__(context, options)
+        self._pivot = options.pivot
+
+    def select(self, candidates: Sequence[Candidate], question: str, language: str) -> Selection:
+        return select_all(candidates, self._pivot)
+
+
+class Lbrag(Multi):
+    """Language-bridged RAG: translates what promises most a token, within a budget."""
+
+    def __init__(self, context: PhaseContext, options: LbragOptions) -> None:
+        super().__init__(context, options)
+        self._options = options
+
+    def select(self, candidates: Sequence[Candidate], question: str, language: str) -> Selection:
+        own = self._options
+        return select(candidates, question, language, budget=own.budget, pivot=own.pivot, level=own.level)
 
 
 async def _respond(
-    predict: dspy.Predict, question: str, language: str, candidates: Sequence[Candidate], translation_tokens: int = 0
+    predict: dspy.Predict,
+    question: str,
+    language: str,
+    candidates: Sequence[Candidate],
+    blocks: Sequence[Block],
+    translation_tokens: int,
 ) -> dspy.Prediction:
     reply: Any = await predict.acall(
-        documents=_evidence(candidates), question=question, answer_language=language_name(language)
+        documents=shown(blocks), question=question, answer_language=language_name(language)
     )
     return dspy.Prediction(
         answer=reply.answer,
         candidates=[{"doc_id": c.document.doc_id, "lang": c.document.lang, "score": c.score} for c in candidates],
+        evidence=[block.to_json() for block in blocks],
         translation_tokens=translation_tokens,
     )
-
-
-def _evidence(candidates: Sequence[Candidate]) -> str:
-    if not candidates:
-        return NO_DOCUMENTS
-    blocks = (f"[{i}] {c.document.title}\n{c.document.text}" for i, c in enumerate(candidates, start=1))
-    return "\n\n".join(blocks)

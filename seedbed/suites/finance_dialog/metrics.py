@@ -25,7 +25,7 @@ from seedbed.suites.finance_dialog.tallies import (
 )
 from seedbed.suites.finance_dialog.turns import Profile, Row, build_turn_eval_rows
 
-__all__ = ["METRICS", "build_turn_eval_rows", "evaluate", "evaluate_traces", "tallies_by_dialog"]
+__all__ = ["METRICS", "build_turn_eval_rows", "evaluate", "evaluate_traces", "newest", "results", "tallies_by_dialog"]
 
 Tallies = dict[str, dict[str, Tally]]
 """Metric -> dialogue -> sums."""
@@ -53,16 +53,12 @@ def evaluate(
     profile: Profile = "spec",
 ) -> dict[str, dict[str, Any]]:
     """The same from rows that are built already."""
-    words = as_lexicon(lexicon)
-    tallies = tallies_by_dialog(traces, rows, words, profile)
-    results = {metric: _result(metric, tallies[metric], profile) for metric in METRICS}
-    results[M1]["counts"]["unresolvable_key_total"] = sum(row["unresolvable_keys"] for row in rows)
-    results[M2]["counts"]["text_fallback_count"] = sum(
-        learnt_profile(trace, words, strict=profile == "spec").from_text
-        for trace in traces
-        if profile_state(trace, strict=profile == "spec") == "eligible"
-    )
-    return results
+    return results(tallies_by_dialog(traces, rows, as_lexicon(lexicon), profile), profile)
+
+
+def results(tallies: Mapping[str, Mapping[str, Tally]], profile: Profile = "spec") -> dict[str, dict[str, Any]]:
+    """The same from sums: figures of stored rows are recomputed this way."""
+    return {metric: _result(metric, tallies.get(metric, {}), profile) for metric in METRICS}
 
 
 def newest(traces: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -83,8 +79,10 @@ def tallies_by_dialog(
     tallies[M2] = {}
     for trace in traces:
         state = profile_state(trace, strict=strict)
-        scores = profile_scores(trace, lexicon, strict=strict) if state == "eligible" else None
-        tallies[M2][str(trace.get("dialog_id", ""))] = tally_profile(scores, state)
+        asked = state == "eligible"
+        scores = profile_scores(trace, lexicon, strict=strict) if asked else None
+        from_text = asked and learnt_profile(trace, lexicon, strict=strict).from_text
+        tallies[M2][str(trace.get("dialog_id", ""))] = tally_profile(scores, state, from_text)
     return tallies
 
 
@@ -120,8 +118,9 @@ _TOTALS: Mapping[str, Mapping[str, str]] = {
         "short_term_hit_total": "short_term",
         "long_term_hit_total": "long_term",
         "profile_hit_total": "profile",
+        "unresolvable_key_total": "unresolvable",
     },
-    M2: {},
+    M2: {"text_fallback_count": "from_text"},
     M3: {"risk_required_total": "required", "risk_hit_total": "hits"},
     M4: {"severe_count": "severe", "gt_label_missing_count": "label_missing"},
     M5: {"rubric_required_total": "required", "rubric_hit_total": "hits", "judge_scored_turns": "turns"},

@@ -76,6 +76,8 @@ def tally_turns(metric: str, rows: Iterable[Mapping[str, Any]]) -> Tally:
         failed = row["turn_status"] != "ok"
         sums["rows"] += 1
         sums["failed"] += failed
+        if metric == M1:
+            _add(sums, {"unresolvable": row["unresolvable_keys"]})
         if row[eligible]:
             _add(sums, {"turns": 1, "required": required, **parts_of(row)})
         elif failed and required:
@@ -83,9 +85,9 @@ def tally_turns(metric: str, rows: Iterable[Mapping[str, Any]]) -> Tally:
     return sums
 
 
-def tally_profile(scores: Mapping[str, float | None] | None, state: str) -> Tally:
+def tally_profile(scores: Mapping[str, float | None] | None, state: str, from_text: bool = False) -> Tally:
     """The sums of one dialogue for M2."""
-    sums: Tally = {"rows": 1, "failed": state == "failed", "turns": state == "eligible"}
+    sums: Tally = {"rows": 1, "failed": state == "failed", "turns": state == "eligible", "from_text": from_text}
     sums["lost_dialogs"] = sums["lost_turns"] = state == "failed"
     for name, value in (scores or {}).items():
         sums[name], sums[f"n_{name}"] = value or 0.0, value is not None

@@ -32,9 +32,14 @@ SUITE = Suite(
             evidence_tokens=100,
         ),
         "HoverMultiHop": SystemSpec(
-            f"{_HERE}.programs:HoverMultiHop", f"{_HERE}.options:RetrievalOptions", calls_per_case=4, evidence_tokens=100
+            f"{_HERE}.programs:HoverMultiHop",
+            f"{_HERE}.options:RetrievalOptions",
+            calls_per_case=4,
+            evidence_tokens=100,
         ),
-        "PAPILLON": SystemSpec(f"{_HERE}.programs:Papillon", roles=("untrusted", "judge"), calls_per_case=3),
+        "PAPILLON": SystemSpec(
+            f"{_HERE}.programs:Papillon", roles=("untrusted", "judge"), calls_per_case=5, predictors=2
+        ),
         "IFBenchCoT2StageProgram": SystemSpec(f"{_HERE}.programs:IFBenchCoT2Stage", calls_per_case=2),
         "CoT": SystemSpec(f"{_HERE}.programs:CoT"),
     },

@@ -146,5 +146,3 @@ def _pairs(value: Any, second: str) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, dict):
         return list(zip(value["title"], value[second], strict=True))
     return [(pair[0], pair[1]) for pair in value]
-
-

@@ -113,14 +113,14 @@ def _from_folder(path: Path, cases_of: Callable[[Path], list[Case]], sizes: Size
         val=sample(cases_of(val), sizes.val) if val else [],
         test=sample(cases_of(test), sizes.test),
     )
-    if len({c.sample_id for c in (*made.train, *made.val, *made.test)}) < sum(map(len, (made.train, made.val, made.test))):
+    if len({c.sample_id for c in (*made.train, *made.val, *made.test)}) < sum(
+        map(len, (made.train, made.val, made.test))
+    ):
         raise UserError(f"{path}: train, val and test share ids; a case may stand in one of them only.")
     return made
 
 
-def _from_file(
-    path: Path, cases_of: Callable[[Path], list[Case]], sizes: Sizes, options: SplitOptions
-) -> Splits:
+def _from_file(path: Path, cases_of: Callable[[Path], list[Case]], sizes: Sizes, options: SplitOptions) -> Splits:
     file = path if path.is_file() else _find(path, "cases")
     if file is None:
         raise UserError(f"{path}: holds neither test.json(l) nor cases.json(l); give such a folder, or a file.")

@@ -41,7 +41,7 @@ class LiveBenchOptions(SplitOptions):
 
 class AimeOptions(SplitOptions):
     split: bool = False
-    """A single file is one year's contest, all of it for the test; a folder with train, val and test brings the rest."""
+    """A single file is one year's contest, all of it for the test; a folder with train, val and test has it all."""
     max_train: int = Field(default=45, ge=1)
     max_val: int = Field(default=45, ge=1)
     max_test: int = Field(default=30, ge=1)

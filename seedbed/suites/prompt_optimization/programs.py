@@ -64,9 +64,7 @@ class HoverMultiHop(Program):
         query_2 = (await self.create_query_hop2.acall(claim=claim, summary_1=summary_1)).query
         second = self._corpus.search(query_2, self._k)
         found = await self.summarize2.acall(claim=claim, context=summary_1, passages=passages(second))
-        query_3 = (
-            await self.create_query_hop3.acall(claim=claim, summary_1=summary_1, summary_2=found.summary)
-        ).query
+        query_3 = (await self.create_query_hop3.acall(claim=claim, summary_1=summary_1, summary_2=found.summary)).query
         third = self._corpus.search(query_3, self._k)
         return dspy.Prediction(titles=_titles(first, second, third), queries=[query_2, query_3])
 

@@ -10,7 +10,8 @@ from typing import Any
 from seedbed.errors import UserError
 
 _WORD = re.compile(r"\w+")
-_PLAIN = frozenset("a an and are as at be by did do for from in is it its of on or that the to was were which who with".split())
+_PLAIN_TEXT = "a an and are as at be by did do for from in is it its of on or that the to was were which who with"
+_PLAIN = frozenset(_PLAIN_TEXT.split())
 
 
 class Corpus:

@@ -1,4 +1,4 @@
-"""Judges an answer by code: a score from 0 to 1 and, in words, what was wrong. An optimizer's reflection reads the words."""
+"""Judges an answer by code: a score from 0 to 1 and, in words for a reflecting optimizer, what was wrong."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def _searched(needed: Sequence[str], missing: Sequence[str]) -> str:
 
 
 def _ifbench(case: Case, output: Output) -> Feedback:
-    checks = check_all(case.meta["constraints"], case.meta["arguments"], str(output.get("response") or ""), case.inputs["query"])
+    checks = check_all(
+        case.meta["constraints"], case.meta["arguments"], str(output.get("response") or ""), case.inputs["query"]
+    )
     met = [check for check in checks if check.met]
     lines = [f"{len(met)} of {len(checks)} constraints are met."]
     lines += [f"Constraint {check.kind} is {'met' if check.met else 'NOT met'}: {check.told}" for check in checks]

@@ -19,6 +19,7 @@ from seedbed.redact import redact
 T = TypeVar("T")
 
 _QUOTED_REPLY = 600
+_KEPT_PROMPTS = 32
 _NOT_THE_SAMPLES_FAULT = (BudgetReached, Interrupted, ReplayMiss)
 
 
@@ -39,14 +40,29 @@ class Account:
     elapsed_s: float = 0.0
 
 
+class _Adapter(dspy.ChatAdapter):
+    """DSPy's chat format without two of its costs: its fallback to JSON would be a second and a third call that nobody
+    counted on, and it spells out the same types and schemas anew for every call."""
+
+    def __init__(self) -> None:
+        super().__init__(use_json_adapter_fallback=False)
+        self._system: dict[type[dspy.Signature], str] = {}
+
+    def format_system_message(self, signature: type[dspy.Signature]) -> str:
+        if signature not in self._system:
+            if len(self._system) >= _KEPT_PROMPTS:  # repairs have a signature of their own each
+                self._system.clear()
+            self._system[signature] = super().format_system_message(signature)
+        return self._system[signature]
+
+
 class Asker:
     """A model behind typed prompts. Makes no more than two calls a question, whatever comes back."""
 
     def __init__(self, lm: dspy.LM) -> None:
         self._lm = lm
         self._price = price_of(_config_of(lm))
-        # DSPy's own fallback to JSON would be a second and a third call that nobody counted on.
-        self._adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
+        self._adapter = _Adapter()
 
     async def ask(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -86,7 +86,7 @@ def _of_languages(path: Path, cases: Mapping[str, EvalCase], languages: list[str
     for language in languages or []:
         if language not in known:
             raise UserError(f"{path}: no question in {language!r}; {nearest(language, known)}")
-    return {id: case for id, case in cases.items() if languages is None or language_of(case) in languages}
+    return {key: case for key, case in cases.items() if languages is None or language_of(case) in languages}
 
 
 def _documents_file(path: Path, options: CaseOptions) -> Path | None:
@@ -126,10 +126,11 @@ def _numbered_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows with the numbers of their lines, blank lines counted."""
     with path.open(encoding="utf-8") as handle:
         numbers = [number for number, line in enumerate(handle, start=1) if line.strip()]
-    for number, row in zip(numbers, read_jsonl(path), strict=True):
+    rows: Iterator[Any] = read_jsonl(path)
+    for number, row in zip(numbers, rows, strict=True):
         if not isinstance(row, dict):
             raise UserError(f"{path}:{number}: not an object; each line is one {{...}}.")
-        yield number, row
+        yield number, cast("dict[str, Any]", row)
 
 
 def _explain(error: ValidationError) -> str:

@@ -169,16 +169,12 @@ class _Evaluation:
     async def _supported(self, account: Account, statements: Sequence[str]) -> Scored:
         contexts = [text for text in self._case.retrieved_contexts or [] if text.strip()]
         if not contexts:  # nothing can be entailed by nothing: no need to ask
-            return Scored(
-                0.0, {"statements": _judged(statements, [False] * len(statements))}, "nothing was retrieved"
-            )
+            return Scored(0.0, {"statements": _judged(statements, [False] * len(statements))}, "nothing was retrieved")
         judged = await self._judge.verify(account, statements, contexts)
         details = {"statements": _judged(statements, judged.holds), "reasons": list(judged.reasons)}
         return Scored(share(judged.holds), details)
 
-    async def _per_context(
-        self, contexts: Sequence[str], ask: Callable[[list[str]], Awaitable[Verdicts]]
-    ) -> Verdicts:
+    async def _per_context(self, contexts: Sequence[str], ask: Callable[[list[str]], Awaitable[Verdicts]]) -> Verdicts:
         """Verdicts for all contexts, of which the judge sees those that hold any text."""
         shown = [i for i, text in enumerate(contexts) if text.strip()]
         holds, reasons = [False] * len(contexts), ["the context is empty"] * len(contexts)

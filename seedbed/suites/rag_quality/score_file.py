@@ -93,7 +93,9 @@ def table(summary: Mapping[str, Mapping[str, float | int | None]]) -> str:
     head = ("metric", "mean", "std", "n_ok", "n_skipped", "n_error")
     rows = [head, *((name, *(_shown(own[key]) for key in head[1:])) for name, own in summary.items())]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    return "\n".join("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
 
 
 def _shown(value: float | int | None) -> str:

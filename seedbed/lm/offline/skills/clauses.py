@@ -106,11 +106,13 @@ def _both_measure(left: str, right: str) -> bool:
     if _RANGE.search(left):
         return False
     named = [word for word in texts.words(right) if not _DIGIT.search(word.group())]
-    both_figures = bool(_DIGIT.search(left) and _DIGIT.search(right)) and len(named) >= 3
+    both_figures = bool(_DIGIT.search(left) and _DIGIT.search(right)) and len(named) >= 2
     both_verbs = bool(_VERB.search(left) and _VERB.search(right)) and len(named) >= 4
     return len(texts.words(left)) >= 3 and (both_figures or both_verbs)
 
 
 def _new_figure(left: str, right: str) -> bool:
-    """"The down payment is 3.5%, credit score at least 580", but not "On 3 May 1934, 200 people came"."""
-    return bool(_VERB.search(left)) and bool(_DIGIT.search(left) and _DIGIT.search(right)) and _both_measure(left, right)
+    """ "The down payment is 3.5%, credit score at least 580", but not "On 3 May 1934, 200 people came"."""
+    return (
+        bool(_VERB.search(left)) and bool(_DIGIT.search(left) and _DIGIT.search(right)) and _both_measure(left, right)
+    )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from seedbed.lm.offline import language
 from seedbed.lm.offline import text as texts
 from seedbed.lm.offline.chance import uniform
-from seedbed.lm.offline.skills.clauses import asserts_nothing, clauses
 from seedbed.lm.offline.prompt import Prompt
 from seedbed.lm.offline.question import kind_of
 from seedbed.lm.offline.skill import Call, Skill
+from seedbed.lm.offline.skills.clauses import asserts_nothing, clauses
 from seedbed.lm.offline.skills.support import ENTAILED, RELEVANT, coverage, is_about, support, terms_of
 
 _BORDERLINE = 0.08  # judgements nearer than this to the threshold are hard ones
@@ -20,6 +21,11 @@ _EASY = 0.15  # by so much likelier is an easy judgement to be right than a hard
 _ON_TOPIC = 0.25
 _PARTLY = 0.6
 _BARE_ANSWER_WORDS = 6
+_MEASURE = re.compile(
+    r"\bwhat (?:is|was|are|were) (?:the )?(?:\w+ ){0,2}"
+    r"(?:minimum|maximum|lowest|highest|price|cost|fee|rate|percentage|amount|size)\b",
+    re.IGNORECASE,
+)
 _REASONS = {
     "en": ("The text says so.", "The text does not say so."),
     "zh": ("文中有此内容。", "文中没有此内容。"),
@@ -62,6 +68,8 @@ def verdict(index: int, text: str, holds: bool) -> dict[str, object]:
 
 def _decompose(call: Call) -> Mapping[str, object]:
     statements = list(clauses(call.prompt.inputs["text"]))
+    if len(statements) > 1 and not decides(call, "decompose", 1.0, 0.5):
+        statements[:2] = [", ".join(statements[:2])]  # a poor judge leaves together what says two things
     return {"makes_claims": bool(statements), "statements": statements}
 
 
@@ -109,13 +117,12 @@ def _judge_contexts(call: Call) -> Mapping[str, object]:
 def _relevancy(call: Call) -> Mapping[str, object]:
     question, answer = call.prompt.inputs["question"], call.prompt.inputs["answer"]
     said = [sentence for sentence in texts.sentences(answer) if not asserts_nothing(sentence)]
-    fits_kind = kind_of(question) == "name" or bool(terms_of(answer).numbers)
+    measures = kind_of(question) != "name" or bool(_MEASURE.search(question))
+    fits_kind = not measures or bool(terms_of(answer).numbers)
     bare = len(texts.words(answer)) <= _BARE_ANSWER_WORDS and fits_kind
     on_topic = [s for s in said if coverage(terms_of(question), terms_of(s)) >= _ON_TOPIC]
-    topical = bool(on_topic) or (bool(said) and bare)
+    topical = decides(call, "relevancy", float(bool(on_topic) or (bool(said) and bare)), 0.5)
     direct = topical and fits_kind
-    if call.chance.noise > 0 and uniform(call.chance.seed, "relevancy") < call.chance.noise:
-        direct = not direct and topical
     beside = max(0, len(said) - max(1, len(on_topic)))
     score = 0.0 if not topical else max(_PARTLY, 1.0 - 0.1 * beside) if direct else _PARTLY
     reasons = _REASONS.get(language.detect(answer), _REASONS["en"])

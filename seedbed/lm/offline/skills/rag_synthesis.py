@@ -17,12 +17,12 @@ from seedbed.lm.offline.skills.rag_judging import asks_for, decides, numbered_te
 from seedbed.lm.offline.skills.support import ENTAILED, support, terms_of
 
 _ROLES = {
-    "en": ("newcomer who wants the basics", "officer who applies the rules", "auditor who checks figures",
-           "teacher who explains it to others", "planner who compares options"),
-    "zh": ("想了解基本情况的新手", "按规定办事的工作人员", "核对数字的审计员", "向他人讲解的教师", "比较方案的规划者"),
-    "ja": ("基本を知りたい初心者", "規則を適用する担当者", "数値を確かめる監査人", "人に教える教師", "案を比べる計画者"),
-    "ar": ("مبتدئ يريد الأساسيات", "موظف يطبق القواعد", "مدقق يراجع الأرقام", "معلم يشرح للآخرين", "مخطط يقارن الخيارات"),
-}  # fmt: skip
+    "en": "newcomer who wants the basics|officer who applies the rules|auditor who checks figures"
+    "|teacher who explains it to others|planner who compares options",
+    "zh": "想了解基本情况的新手|按规定办事的工作人员|核对数字的审计员|向他人讲解的教师|比较方案的规划者",
+    "ja": "基本を知りたい初心者|規則を適用する担当者|数値を確かめる監査人|人に教える教師|案を比べる計画者",
+    "ar": "مبتدئ يريد الأساسيات|موظف يطبق القواعد|مدقق يراجع الأرقام|معلم يشرح للآخرين|مخطط يقارن الخيارات",
+}
 _NAMES = {
     "en": ("Ada", "Bruno", "Clara", "David", "Elena"),
     "zh": ("陈静", "李强", "王敏", "赵磊", "周岚"),
@@ -36,13 +36,14 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?<![\d.,:])(?:1[5-9]\d\d|20\d\d)(?![\d%:]|[.,]\d)")
-_FIGURE = re.compile(r"(?P<money>[$€£¥]\s?)?(?<![\w.,:-])\d+(?:[.,]\d+)*(?![:\d])(?P<percent>\s?[%％])?")
+_FIGURE = re.compile(r"(?P<money>[$€£¥]\s?)?(?<![A-Za-z0-9.,:-])\d+(?:[.,]\d+)*(?![:\d])(?P<percent>\s?[%％])?")
 _ASKED = {
     "en": {"year": "which year", "percent": "what percentage", "money": "how much", "figure": "how many"},
     "zh": {"year": "哪一", "percent": "百分之多少", "money": "多少钱", "figure": "多少"},
     "ja": {"year": "何", "percent": "何パーセント", "money": "いくら", "figure": "何"},
     "ar": {"year": "أي عام", "percent": "كم بالمئة", "money": "كم", "figure": "كم"},
 }
+_ARTICLE = re.compile(r"^(?:The|A|An|Its?|They|In|On|At|About)\b")
 _MARK = {"zh": "？", "ja": "？", "ar": "؟"}
 _AND = {"zh": "，并且", "ja": "、また", "ar": "، و"}
 _FROM_TEXT = {"zh": "根据文中内容，", "ja": "本文によると、", "ar": "وفقا للنص، "}
@@ -59,7 +60,7 @@ def _personas(call: Call) -> Mapping[str, object]:
     inputs = call.prompt.inputs
     spoken = language.detect(inputs["excerpts"])
     count = int(re.sub(r"\D", "", inputs["count"]) or 3)
-    roles, names = _ROLES.get(spoken, _ROLES["en"]), _NAMES.get(spoken, _NAMES["en"])
+    roles, names = _ROLES.get(spoken, _ROLES["en"]).split("|"), _NAMES.get(spoken, _NAMES["en"])
     topics = _topics(texts.passages(inputs["excerpts"])) or [""]
     return {
         "personas": [
@@ -89,7 +90,8 @@ def _write(call: Call) -> Mapping[str, object]:
     units = numbered_texts(call.prompt.inputs["units"])
     asked = [_ask_of(call, index, text) for index, text in units]
     spoken = language.detect(asked[0].sentence)
-    joined = _AND.get(spoken, ", and ").join(one.question for one in asked)
+    first, *others = (one.question for one in asked)
+    joined = _AND.get(spoken, ", and ").join([first, *(_ARTICLE.sub(_lowered, question) for question in others)])
     quotes = [{"unit": one.unit, "text": one.sentence} for one in asked]
     if call.chance.slips("write"):
         if call.chance.coin("write: which slip"):
@@ -111,6 +113,10 @@ def _ask_of(call: Call, unit: int, text: str) -> _Asked:
     measured = [s for s in clear if _figure(s)]
     sentence = call.chance.pick(f"sentence {unit}", measured or clear)
     return _Asked(unit, sentence, _questioned(sentence))
+
+
+def _lowered(match: re.Match[str]) -> str:
+    return match.group().lower()
 
 
 def _figure(sentence: str) -> tuple[int, int, str] | None:

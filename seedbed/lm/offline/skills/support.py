@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from seedbed.lm.offline import text as texts
 from seedbed.lm.offline.skills.clauses import clauses
@@ -17,29 +18,28 @@ RELEVANT = 0.45
 """Coverage from which a context counts as relevant to a question."""
 
 _FROM_PASSAGE = 0.6  # a term that only the sentences around a sentence hold counts this much
+_OWN_SHARE = 0.3  # of what is wanted a sentence must say this much itself; the rest may stand around it
 _ABSENT = 1.5  # a term that is nowhere weighs more against a statement than a present one for it
 _STRANGE = 0.6  # a name, or a word of Chinese, that is nowhere: the statement speaks of something else
 _OTHER_POLARITY = 0.5
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|cannot|without|neither|nor|nicht|kein\w*|nunca|sin)\b|n't\b|[不没沒未]|无(?!论)|無い|ない|ません"
+    r"\b(?:not|no|never|cannot|without|neither|nor|nicht|kein\w*|nunca|sin)\b|n't\b|不(?!同|仅|过|但|断)|[没沒]|未(?!成年|来|知)|无(?!论)|無い|ない|ません"
     r"|なく|禁止|(?:^|\s)(?:لا|لم|لن|ليس|ليست|غير|بدون)(?=\s)",
     re.IGNORECASE,
 )
 _LATIN_NAME = re.compile(r"(?<=[^\W\d_] |[,;:(] )[A-Z][a-z]{2,}\w*")
-_LIGHT = frozenset(
-    texts.stem(word)
-    for word in (
-        "a an the of and or to in on at by for from with as is are was were be been being it its this that these those "
-        "which who whom whose what when where how why many much do does did has have had will would can could may might "
-        "must shall should there here than then so such also only just very about into over per each any all some "
-        "allow allows allowed need needs needed require requires required offer offers offered provide provides "
-        "include includes including called named known located situated least most up down under "
-        "der die das und ist war ein eine zu von mit im am el la los las de y es un una que en del por con "
-        "من في على إلى عن مع هو هي هذا هذه التي الذي أن ما كم متى أين هل كان كانت يكون تم قد و"
-    ).split()
-) - {"down", "up"}
+_LIGHT_WORDS = (
+    "a an the of and or to in on at by for from with as is are was were be been being it its this that these those "
+    "which who whom whose what when where how why many much do does did has have had will would can could may might "
+    "must shall should there here than then so such also only just very about into over per each any all some "
+    "allow allows allowed need needs needed require requires required offer offers offered provide provides "
+    "include includes including called named known located situated least most under "
+    "der die das und ist war ein eine zu von mit im am el la los las de y es un una que en del por con "
+    "من في على إلى عن مع هو هي هذا هذه التي الذي أن ما كم متى أين هل كان كانت يكون تم قد و"
+)
+_LIGHT = frozenset(map(texts.stem, _LIGHT_WORDS.split()))
 _LIGHT_WIDE = re.compile(
     r"允许|需要|要求|必须|可以|规定|提供|拥有|属于|位于|至少|大约|以上|左右|目前|通常|一般|多少|什么|哪[一里个座年些]?|怎么|如何|为何|何时|几[个年]?"
     r"|です|ます|した|する|して|いる|ある|あり|から|まで|など|こと|もの|という|による|いくつ|いくら|どこ|いつ|だれ|誰|何"
@@ -131,6 +131,8 @@ def _says(wanted: Terms, said: Terms, around: Terms) -> float:
     here, near, total = _found(wanted, said), _found(wanted, around), _size(wanted)
     if not total:
         return 1.0 if wanted.numbers else 0.0
+    if here < _OWN_SHARE * total:
+        return 0.0
     absent = total - near
     score = (here + _FROM_PASSAGE * (near - here)) / (near + _ABSENT * absent)
     strange = bool(wanted.names - around.stems) or any(_is_strange(run, around.chars) for run in wanted.runs)
@@ -151,7 +153,7 @@ def _found(wanted: Terms, said: Terms) -> float:
 
 def _is_strange(run: str, known: frozenset[str]) -> bool:
     """Whether two neighbouring characters are both unknown: a word of its own and not another way to say the same."""
-    return any(a not in known and b not in known for a, b in zip(run, run[1:], strict=False))
+    return any(a not in known and b not in known for a, b in pairwise(run))
 
 
 def _polarity(statement: str, sentence: str) -> float:

@@ -40,9 +40,10 @@ class DialogueAgent(Program):
     def open_session(self) -> Session:
         """A fresh memory for one dialogue."""
 
-    async def aforward(
-        self, dialog_id: str, session_id: str, user_id: str, user_turns: Sequence[Mapping[str, Any]]
-    ) -> dspy.Prediction:
+    async def aforward(self, **inputs: Any) -> dspy.Prediction:
+        """`dialog_id`, `session_id`, `user_id` and `user_turns` [{turn_pair_id, user_text}], as in every case."""
+        dialog_id, session_id, user_id = (str(inputs[name]) for name in ("dialog_id", "session_id", "user_id"))
+        user_turns: Sequence[Mapping[str, Any]] = inputs["user_turns"]
         earlier = self._earlier.get(dialog_id)
         turns = earlier["turns"] if earlier else await play(
             self.open_session,
@@ -80,8 +81,18 @@ class DialogueAgent(Program):
 
 
 _OWN_FIELDS = (
-    "turn_pair_id user_text pred_assistant_text latency_ms turn_status error recall tools profile_snapshot attempts usage"
-).split()
+    "turn_pair_id",
+    "user_text",
+    "pred_assistant_text",
+    "latency_ms",
+    "turn_status",
+    "error",
+    "recall",
+    "tools",
+    "profile_snapshot",
+    "attempts",
+    "usage",
+)
 
 
 def own_turn(turn: Mapping[str, Any]) -> dict[str, Any]:

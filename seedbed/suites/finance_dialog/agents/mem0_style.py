@@ -1,4 +1,4 @@
-"""An agent in the manner of mem0: facts are extracted, the memory is changed by add, update and delete, then searched."""
+"""An agent in the manner of mem0: facts are extracted, added, updated or deleted in its memory, and searched."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Mem0Session:
 
     async def respond(self, turn: TurnInput) -> TurnOutput:
         changed = await self._remember(turn)
-        recall = Recall(query=turn.user_text, items=self.store.search(turn.user_text, self._agent.top_k))
+        recall = Recall(query=turn.user_text, items=self.store.search(turn.user_text, self._agent.top_k, pad=True))
         reply, tools = await self._agent.reply(turn, recall)
         return TurnOutput(reply, recall, tools, {}, calls=3 if changed else 2)
 

@@ -8,14 +8,15 @@ import dspy
 from pydantic import BaseModel
 
 CONSTRAINT_LABELS = (
-    "不使用杠杆、不投海外市场、不做短线交易、不碰个股、不碰加密货币、不买非标产品、最大回撤<N%、单一资产不超过N%、保留N%现金"
+    "不使用杠杆、不投海外市场、不做短线交易、不碰个股、不碰加密货币、不买非标产品、"
+    "最大回撤<N%、单一资产不超过N%、保留N%现金"
 )
 PREFERENCE_LABELS = (
     "国债、宽基指数基金、红利基金、货币基金、定期存款、大额存单、黄金、纯债基金、科技主题基金、可转债、养老目标基金"
 )
 NEVER = (
-    "Never promise a return or call anything safe, never order a purchase or a sale, never forecast a price, never pass "
-    "on rumours. Where the user asks for that, say that you cannot."
+    "Never promise a return or call anything safe, never order a purchase or a sale, never forecast a price, never "
+    "pass on rumours. Where the user asks for that, say that you cannot."
 )
 
 

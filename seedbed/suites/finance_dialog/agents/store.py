@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seedbed.suites.crosslingual.retrieval import tokenise
 from seedbed.suites.finance_dialog.agents.turn import RecallItem
+from seedbed.text import tokenise
 
 _K1, _B = 1.2, 0.75
 UNKNOWN = "unknown"
@@ -48,8 +48,9 @@ class MemoryStore:
     def all(self) -> dict[str, str]:
         return {item_id: entry.content for item_id, entry in self._entries.items()}
 
-    def search(self, query: str, k: int, *, without_turns: Collection[int] = ()) -> list[RecallItem]:
-        """The best k, best first, the newer of two equals first; none that shares nothing with the query."""
+    def search(self, query: str, k: int, *, without_turns: Collection[int] = (), pad: bool = False) -> list[RecallItem]:
+        """The best k, best first, the newer of two equals first; none that shares nothing with the query, unless `pad`
+        fills the k up with the newest, as a vector store, to which everything is somewhat near, always gives k."""
         candidates = {i: e for i, e in self._entries.items() if e.turn_index not in without_turns}
         if not candidates:
             return []
@@ -58,7 +59,9 @@ class MemoryStore:
         weights = {word: _rarity(word, list(candidates.values())) for word in words}
         scored = [(_bm25(weights, entry, average), entry.turn_index, item_id) for item_id, entry in candidates.items()]
         best = sorted(scored, key=lambda s: (-s[0], -s[1], s[2]))[:k]
-        return [RecallItem(i, candidates[i].content, round(score, 6), turn) for score, turn, i in best if score > 0]
+        return [
+            RecallItem(i, candidates[i].content, round(score, 6), turn) for score, turn, i in best if score > 0 or pad
+        ]
 
 
 def _rarity(word: str, entries: Sequence[_Entry]) -> float:

@@ -17,10 +17,10 @@ GATES = ("written", "quotes", "hops", "language", "self_contained", "duplicate",
 
 NEAR_DUPLICATE = 0.8
 _LEANS_ON_TEXT = re.compile(
-    r"\b(?:according to|in|from|based on|mentioned in|described in|stated in) (?:the|this|these|that)"
-    r" (?:\w+ )?(?:text|passage|document|excerpt|context|article|unit|paragraph|section)s?\b"
+    r"\b(?:according to|in|from|based on) (?:the|this|these|that) (?:\w+ )?(?:text|passage|document|excerpt)s?\b"
+    r"|\b(?:according to|based on|in) (?:this|these) (?:context|article|unit|paragraph|section)s?\b"
     r"|\b(?:the|this) (?:text|passage|excerpt|paragraph) (?:says?|states?|mentions?|describes?)"
-    r"|(?:根据|依据|按照|从)(?:上述|以上|该|本|这[段篇份个])?(?:文[中本章档]|段落|材料|资料|内容|上下文|原文|单元)|文中(?:提到|所述|说)?"
+    r"|(?:根据|依据|按照|从)(?:上述|以上|该|本|这[段篇份个])?(?:文[中本章档]|段落|材料|资料|内容|上下文|原文|单元)|(?<![中英语日])文中(?:提到|所述|说)?"
     r"|(?:本文|文章|文書|上記|この文|この段落|資料)(?:に|で|の中)"
     r"|(?:وفق[اً]*|حسب|بحسب|في) (?:ل)?(?:هذا |ال)?(?:لنص|النص|الوثيقة|المقطع|الفقرة|نص)"
     r"|\b(?:laut|gemäß) (?:dem|diesem) (?:text|dokument|abschnitt)|\bsegún el (?:texto|documento|pasaje)",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seedbed.hashing import hash_json
@@ -34,24 +33,25 @@ class Scenario:
 
 
 class Sampler:
-    """Draws units so that each is used at most twice, and never two times in the same company."""
+    """Draws units so that each is used at most twice, and if possible by two personas."""
 
     def __init__(self, units: Sequence[Unit], *, seed: int, multi_hop_share: float) -> None:
         self._random = random.Random(seed)  # noqa: S311 - a draw, not a secret
         self._queue = [unit for _ in range(MOST_USES) for unit in self._shuffled(units)]
-        self._uses: Counter[str] = Counter()
         self._share = multi_hop_share
-        self._seen: set[tuple[int, tuple[str, ...]]] = set()
+        self._asked: set[tuple[int, str]] = set()
 
     def draw(self, slot: int, persona: int) -> Scenario | None:
         """The next scenario for a slot and its persona; None when the units are used up."""
-        first = next(self._left(), None)
-        if first is None:
+        if not self._queue:
             return None
-        self._take(first)
+        fresh = (unit for unit in self._queue if (persona, unit.unit_id) not in self._asked)
+        first = next(fresh, self._queue[0])
+        self._asked.add((persona, first.unit_id))
+        self._queue.remove(first)
         partner = self._partner(first) if self._is_multi(slot) else None
         if partner is not None:
-            self._take(partner)
+            self._queue.remove(partner)
         return Scenario(persona, (first,) if partner is None else (first, partner))
 
     def _is_multi(self, slot: int) -> bool:
@@ -61,15 +61,9 @@ class Sampler:
     def _partner(self, first: Unit) -> Unit | None:
         """A unit of the same language: of a few drawn ones the nearest, so that they have something to do with each
         other."""
-        others = [u for u in self._left() if u.unit_id != first.unit_id and u.language == first.language]
+        others = [u for u in self._queue if u.unit_id != first.unit_id and u.language == first.language]
         candidates = list({unit.unit_id: unit for unit in others}.values())[:_PARTNERS]
         return max(candidates, key=lambda unit: similarity(unit.text, first.text), default=None)
-
-    def _left(self) -> Iterator[Unit]:
-        return iter(self._queue)
-
-    def _take(self, unit: Unit) -> None:
-        self._queue.remove(unit)
 
     def _shuffled(self, units: Sequence[Unit]) -> list[Unit]:
         return self._random.sample(list(units), len(units))

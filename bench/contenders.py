@@ -1,0 +1,269 @@
+"""One way of asking 2,000 questions, measured in a process of its own: `python -m bench.contenders NAME ...` prints JSON."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+Ask = Callable[[int], Awaitable[Any]]
+
+WARM_UP = 64
+
+
+def question(number: int) -> str:
+    return f"Is the number {number} even, and how can one tell from its last digit?"
+
+
+def messages(number: int) -> list[dict[str, str]]:
+    """The prompt that DSPy's chat adapter makes of a question, for those that do not go through DSPy."""
+    import dspy
+
+    if not _template:
+        signature = dspy.ChainOfThought("question -> answer").predict.signature
+        _template.extend(dspy.ChatAdapter().format(signature, [], {"question": "@@"}))
+    return [{**message, "content": message["content"].replace("@@", question(number))} for message in _template]
+
+
+_template: list[dict[str, str]] = []
+
+
+async def spread(ask: Ask, total: int, concurrency: int, start: int = 0) -> None:
+    numbers = iter(range(start, start + total))
+
+    async def worker() -> None:
+        for number in numbers:
+            await ask(number)
+
+    await asyncio.gather(*(worker() for _ in range(concurrency)))
+
+
+def cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def rss_mb() -> float:
+    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measured(total: int, run: Callable[[int, int], None]) -> dict[str, float]:
+    """`run(total, start)` is called once to warm up and once for the record."""
+    run(WARM_UP, 1_000_000)
+    cpu, began = cpu_s(), time.perf_counter()
+    run(total, 0)
+    took = time.perf_counter() - began
+    return {"rps": total / took, "cpu_ms": (cpu_s() - cpu) * 1000 / total, "rss_mb": rss_mb()}
+
+
+def bare_aiohttp(url: str, total: int, concurrency: int) -> dict[str, float]:
+    import aiohttp
+    import orjson
+
+    bodies = {n: orjson.dumps({"model": "loop", "messages": messages(n)}) for n in _numbers(total)}
+
+    async def main() -> dict[str, float]:
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as session:
+
+            async def ask(number: int) -> None:
+                headers = {"Content-Type": "application/json"}
+                async with session.post(f"{url}/chat/completions", data=bodies[number], headers=headers) as reply:
+                    orjson.loads(await reply.read())
+
+            return await _measured_async(total, concurrency, ask)
+
+    return asyncio.run(main())
+
+
+def openai_client(url: str, total: int, concurrency: int) -> dict[str, float]:
+    from openai import AsyncOpenAI
+
+    asked = {n: messages(n) for n in _numbers(total)}
+
+    async def main() -> dict[str, float]:
+        client = AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
+
+        async def ask(number: int) -> None:
+            await client.chat.completions.create(model="loop", messages=asked[number])  # type: ignore[arg-type]
+
+        return await _measured_async(total, concurrency, ask)
+
+    return asyncio.run(main())
+
+
+def litellm(url: str, total: int, concurrency: int) -> dict[str, float]:
+    import os
+
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    import litellm as client
+
+    client.suppress_debug_info = True
+    asked = {n: messages(n) for n in _numbers(total)}
+
+    async def main() -> dict[str, float]:
+        async def ask(number: int) -> None:
+            await client.acompletion(
+                model="openai/loop", messages=asked[number], api_base=url, api_key="none", num_retries=0
+            )
+
+        return await _measured_async(total, concurrency, ask)
+
+    return asyncio.run(main())
+
+
+def dspy_evaluate(url: str, total: int, concurrency: int) -> dict[str, float]:
+    import dspy
+
+    dspy.configure(lm=dspy.LM("openai/loop", api_base=url, api_key="none", cache=False, num_retries=0))
+    program = dspy.ChainOfThought("question -> answer")
+
+    def run(count: int, start: int) -> None:
+        cases = [dspy.Example(question=question(n)).with_inputs("question") for n in range(start, start + count)]
+        evaluate = dspy.Evaluate(
+            devset=cases, metric=lambda *_: 1.0, num_threads=concurrency, display_progress=False, max_errors=1
+        )
+        evaluate(program)
+
+    return measured(total, run)
+
+
+def seedbed(url: str, total: int, concurrency: int, *, ledger: bool = True) -> dict[str, float]:
+    import dspy
+
+    from seedbed.lm.ledger import CallScope, Cap
+    from seedbed.lm.adapter import quick_adapter
+    from seedbed.phases.pool import run_all
+
+    with tempfile.TemporaryDirectory() as folder:
+        runtime = _runtime(Path(folder), url, concurrency)
+        if not ledger:
+            _disable_ledger(runtime)
+        scope = CallScope("bench", "cell", "generate", "task", "e", "m", 0)
+        lm = runtime.lm(scope, (Cap("sweep:bench", 1e6), Cap("cell:cell", 1e6)))
+        program = dspy.ChainOfThought("question -> answer")
+
+        async def ask(number: int) -> None:
+            await program.acall(question=question(number))
+
+        async def phase(count: int, start: int) -> None:
+            with dspy.context(lm=lm, adapter=quick_adapter(), disable_history=True, track_usage=False):
+                await run_all(runtime, range(start, start + count), ask, at_once=concurrency)
+
+        found = measured(total, lambda count, start: runtime.run(phase(count, start)))
+        runtime.close()
+    return found
+
+
+def seedbed_without_ledger(url: str, total: int, concurrency: int) -> dict[str, float]:
+    """Not a way to run Seedbed: shows what the ledger costs."""
+    return seedbed(url, total, concurrency, ledger=False)
+
+
+def seedbed_memory(url: str, total: int, concurrency: int) -> dict[str, float]:
+    """Resident memory after 10,000 and after `total` calls of one phase."""
+    import dspy
+
+    from seedbed.lm.ledger import CallScope
+    from seedbed.lm.adapter import quick_adapter
+    from seedbed.phases.pool import run_all
+
+    with tempfile.TemporaryDirectory() as folder:
+        runtime = _runtime(Path(folder), url, concurrency)
+        lm = runtime.lm(CallScope("bench", "cell", "generate", "task", "e", "m", 0))
+        program = dspy.ChainOfThought("question -> answer")
+        found: dict[str, float] = {}
+
+        async def ask(number: int) -> None:
+            await program.acall(question=question(number))
+            if number == 10_000:
+                found["rss_10k_mb"] = rss_mb()
+
+        async def phase() -> None:
+            with dspy.context(lm=lm, adapter=quick_adapter(), disable_history=True, track_usage=False):
+                await run_all(runtime, range(total), ask, at_once=concurrency)
+
+        runtime.run(phase())
+        found["rss_end_mb"] = rss_mb()
+        runtime.close()
+    return found
+
+
+def _runtime(folder: Path, url: str, concurrency: int) -> Any:
+    from seedbed.config import ModelConfig
+    from seedbed.lm.runtime import LMRuntime
+
+    model = ModelConfig.model_validate(
+        {
+            "model": "openai/loop",
+            "api_base": url,
+            "max_tokens": 200,
+            "price": {"input": 0.4, "output": 1.6},
+            "limits": {"concurrency": concurrency},
+        }
+    )
+    return LMRuntime(f"sqlite:///{folder}/ledger.sqlite", {"m": model})
+
+
+def _disable_ledger(runtime: Any) -> None:
+    from seedbed.lm.ledger import Granted
+
+    def begin(_item: Any) -> Any:
+        future = asyncio.get_running_loop().create_future()
+        future.set_result(Granted(0))
+        return future
+
+    def end(_item: Any) -> Any:
+        future = asyncio.get_running_loop().create_future()
+        future.set_result(None)
+        return future
+
+    runtime.ledger.begin, runtime.ledger.end = begin, end
+
+
+async def _measured_async(total: int, concurrency: int, ask: Ask) -> dict[str, float]:
+    await spread(ask, WARM_UP, concurrency, 1_000_000)
+    cpu, began = cpu_s(), time.perf_counter()
+    await spread(ask, total, concurrency)
+    took = time.perf_counter() - began
+    return {"rps": total / took, "cpu_ms": (cpu_s() - cpu) * 1000 / total, "rss_mb": rss_mb()}
+
+
+def _numbers(total: int) -> list[int]:
+    return [*range(1_000_000, 1_000_000 + WARM_UP), *range(total)]
+
+
+CONTENDERS: dict[str, Callable[[str, int, int], dict[str, float]]] = {
+    "aiohttp": bare_aiohttp,
+    "seedbed": seedbed,
+    "seedbed_without_ledger": seedbed_without_ledger,
+    "seedbed_memory": seedbed_memory,
+    "dspy_evaluate": dspy_evaluate,
+    "litellm": litellm,
+    "openai": openai_client,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name", choices=sorted(CONTENDERS))
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--total", type=int, required=True)
+    parser.add_argument("--concurrency", type=int, required=True)
+    arguments = parser.parse_args()
+    found = CONTENDERS[arguments.name](arguments.url, arguments.total, arguments.concurrency)
+    json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

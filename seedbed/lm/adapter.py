@@ -1,0 +1,62 @@
+"""DSPy's chat adapter, word for word, without doing the same work for every case.
+
+For each call DSPy describes the signature anew and builds a pydantic adapter for every value. That is half of what a
+call costs in all; the description changes only with the signature, and a text needs no adapter.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import dspy
+
+
+class QuickChatAdapter(dspy.ChatAdapter):
+    """Gives the same messages as `dspy.ChatAdapter`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._described: WeakKeyDictionary[type[Any], tuple[Any, str]] = WeakKeyDictionary()
+
+    def format_system_message(self, signature: type[Any]) -> str:
+        state = _state(signature)
+        found = self._described.get(signature)
+        # Optimizers make new signatures, but nothing keeps code from changing one in place.
+        if found is None or found[0] != state:
+            found = self._described[signature] = (state, super().format_system_message(signature))
+        return found[1]
+
+    def format_user_message_content(
+        self,
+        signature: type[Any],
+        inputs: dict[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,
+    ) -> str:
+        given = [(name, inputs[name]) for name in signature.input_fields if name in inputs]
+        if any(type(value) is not str for _, value in given):
+            return super().format_user_message_content(signature, inputs, prefix, suffix, main_request)
+        parts = [prefix, *(f"[[ ## {name} ## ]]\n{value}" for name, value in given)]
+        if main_request:
+            parts.append(self.user_message_output_requirements(signature))
+        return "\n\n".join([*parts, suffix]).strip()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> QuickChatAdapter:
+        return self
+
+
+@lru_cache(maxsize=1)
+def quick_adapter() -> QuickChatAdapter:
+    """The one adapter of the process, for `dspy.context(adapter=...)`."""
+    return QuickChatAdapter()
+
+
+def _state(signature: type[Any]) -> tuple[Any, ...]:
+    fields = tuple(
+        (name, field.annotation, (extra := field.json_schema_extra or {}).get("desc"), extra.get("__dspy_field_type"))
+        for name, field in signature.fields.items()
+    )
+    return signature.instructions, fields

@@ -1,0 +1,138 @@
+"""Curves and slices found in any sweep: over candidates of an optimizer, over an option that varies, over facts of the
+cases."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from seedbed.errors import UserError
+from seedbed.plan import Plan
+from seedbed.registry import get_suite
+from seedbed.report.contest import Contest
+from seedbed.report.model import Summary
+from seedbed.report.plots import Curve
+from seedbed.stats import mean
+from seedbed.store import Store, read_jsonl
+from seedbed.suite import Case, Table
+
+_MAX_VALUES = 20
+_MAX_CURVES = 12
+
+
+def cases_of(plan: Plan, contest: Contest) -> Mapping[str, Case]:
+    """The cases of a contest by sample id; empty where their file has gone since."""
+    try:
+        return {case.sample_id: case for case in plan.benchmark(next(iter(contest.cells.values()))[0]).test}
+    except (OSError, UserError):
+        return {}
+
+
+def slices(
+    contest: Contest, cases: Mapping[str, Case]
+) -> list[tuple[Table, Sequence[str], dict[str, list[float | None]]]]:
+    """For each fact of the cases with a few values (language, topic): the first metric by value and system."""
+    import numpy as np
+
+    metric = get_suite(contest.key[0]).metrics[0]
+    if metric.name not in contest.means:
+        return []
+    found: list[tuple[Table, Sequence[str], dict[str, list[float | None]]]] = []
+    for fact, own in _facts(contest, cases).items():
+        values = sorted(set(own.values()))
+        bars: dict[str, list[float | None]] = {}
+        cells: dict[str, list[str | float | int | None]] = {value: [value] for value in values}
+        for label, scores in contest.values.items():
+            bars[label] = []
+            for value in values:
+                at = [i for i, sample in enumerate(contest.sample_ids) if own.get(sample) == value]
+                column = scores[at, contest.metrics.index(metric.name)]
+                known = column[~np.isnan(column)].tolist()
+                centre = mean(known)
+                bars[label].append(centre)
+                cells[value].append(None if centre is None else f"{centre:.{metric.digits}f} (n={len(known)})")
+        title = f"{metric.label} by {fact}: {contest.key[1]} · {contest.key[2]}"
+        found.append((Table(title, [fact, *contest.values], list(cells.values())), values, bars))
+    return found
+
+
+def _facts(contest: Contest, cases: Mapping[str, Case]) -> dict[str, dict[str, str]]:
+    values: dict[str, dict[str, str]] = defaultdict(dict)
+    for sample in contest.sample_ids:
+        for fact, value in (cases[sample].meta if sample in cases else {}).items():
+            if isinstance(value, str | bool | int):
+                values[fact][sample] = str(value)
+    enough = len(contest.sample_ids) / 2
+    return {f: own for f, own in values.items() if 2 <= len(set(own.values())) <= min(_MAX_VALUES, enough)}
+
+
+def option_curves(plan: Plan, summary: Summary, suite: str) -> dict[str, dict[str, list[Curve]]]:
+    """Where variants of one system differ in one numeric option, the first metric over it; by option, panel."""
+    metric = get_suite(suite).metrics[0].name
+    found: dict[str, dict[str, list[Curve]]] = defaultdict(dict)
+    for experiment in plan.config.experiments:
+        if experiment.suite != suite:
+            continue
+        for name in dict.fromkeys(system.name for system in experiment.systems):
+            variants = [system for system in experiment.systems if system.name == name]
+            option = _varying([system.options for system in variants])
+            if option is None:
+                continue
+            at = {s.shown: float(s.options[option]) for s in variants if _finite(s.options.get(option))}
+            rows = [row for row in summary.rows if row.suite == suite and row.system in at]
+            for contest in dict.fromkeys(row.contest for row in rows):
+                own = [r for r in rows if r.contest == contest and r.metrics[metric].mean is not None]
+                points = [(at[r.system], r.metrics[metric].mean or 0.0, r.samples[metric]) for r in own]
+                points.sort(key=lambda point: point[0])
+                if len(points) >= 3:
+                    curve = _with_band(name, points)
+                    found[option].setdefault(f"{contest[1]} · {contest[2]}", []).append(curve)
+    return found
+
+
+def _with_band(name: str, points: Sequence[tuple[float, float, Any]]) -> Curve:
+    bands = [(s.ci_low, s.ci_high) for _, _, s in points]
+    known = all(low is not None and high is not None for low, high in bands)
+    return Curve(
+        name,
+        [x for x, _, _ in points],
+        [y for _, y, _ in points],
+        [low for low, _ in bands] if known else None,
+        [high for _, high in bands] if known else None,
+    )
+
+
+def _varying(options: Sequence[Mapping[str, Any]]) -> str | None:
+    """The one numeric option in which variants differ; None if there is none or another differs too."""
+    if len(options) < 3:
+        return None
+    names = {name for own in options for name in own}
+    differing = [name for name in names if len({repr(own.get(name)) for own in options}) > 1]
+    if len(differing) != 1:
+        return None
+    return differing[0] if sum(_finite(own.get(differing[0])) for own in options) >= 3 else None
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def learning_curves(store: Store, contest: Contest) -> list[Curve]:
+    """The best val score so far over metric calls, of every optimised cell."""
+    curves: list[Curve] = []
+    for label, cells in contest.cells.items():
+        for cell in cells:
+            path = store.cell_dir(cell) / "candidates.jsonl"
+            if not path.exists() or len(curves) >= _MAX_CURVES:
+                continue
+            points = sorted(
+                (row["metric_calls"], row["val_score"])
+                for row in read_jsonl(path)
+                if row.get("metric_calls") is not None and row.get("val_score") is not None
+            )
+            best = [max(score for _, score in points[: place + 1]) for place in range(len(points))]
+            if points:
+                curves.append(Curve(f"{label}, seed {cell.seed}", [calls for calls, _ in points], best))
+    return curves

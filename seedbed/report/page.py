@@ -1,0 +1,183 @@
+"""report.html: one file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from seedbed.registry import get_suite
+from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
+from seedbed.report.material import Material, Part, file_name, font_note
+from seedbed.report.model import SIMULATED_NOTE, Summary
+from seedbed.report.samples import SampleBook
+from seedbed.report.tables import comparison_table, cost_table, dollars, suite_table
+from seedbed.suite import Table
+
+_ASSETS = Path(__file__).parent / "assets"
+_SECTIONS = ("overview", "tables", "comparisons", "plots", "costs", "failures", "samples", "manifest")
+_FILTERS = {"system": "systems", "benchmark": "benchmarks", "model": "models", "seed": "seeds", "suite": "suites"}
+
+
+def page(summary: Summary, material: Material, made: Mapping[str, Sequence[Part]], manifest: Mapping[str, Any]) -> str:
+    """The whole report. It depends on its arguments alone, so that writing it again gives the same bytes."""
+    script, css = ((_ASSETS / name).read_text(encoding="utf-8") for name in ("report.js", "report.css"))
+    # Only this very script may run; a script that slipped into the page some other way would be refused.
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    body = [
+        _header(summary),
+        section("overview", "Overview", _overview(summary, material)),
+        section("tables", "Tables", _tables(summary)),
+        section("comparisons", "Against the baseline", _comparisons(summary)),
+        section("plots", "Plots and the suites' own tables", _parts(made)),
+        section("costs", "Calls and costs", _costs(summary)),
+        section("failures", "Failures", _failures(summary, material)),
+        section("samples", "Samples", _samples(material.book)),
+        section("manifest", "Manifest", _manifest(manifest, material)),
+    ]
+    return "".join(
+        [
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=True)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(summary.sweep)} · Seedbed report</title><style>{css}</style></head><body>",
+            body[0],
+            "<main>",
+            *body[1:],
+            "</main>",
+            embedded("figures", asdict(summary)),
+            embedded("samples-index", material.book.index()),
+            *(
+                f'<script type="text/plain" id="chunk-{i}">{text}</script>'
+                for i, text in enumerate(material.book.chunks)
+            ),
+            f"<script>{script}</script></body></html>\n",
+        ]
+    )
+
+
+def _header(summary: Summary) -> str:
+    links = "".join(f'<a href="#{name}">{name}</a>' for name in _SECTIONS)
+    banner = element("div", SIMULATED_NOTE, **{"class": "banner"}) if summary.simulated else ""
+    button = '<span class="spacer"></span><button id="theme" type="button">light / dark</button>'
+    return f"<header>{element('h1', summary.sweep)}{button}</header>{banner}<nav>{links}</nav>"
+
+
+def _overview(summary: Summary, material: Material) -> Iterable[str]:
+    outcomes = {name: sum(row["calls"] for row in summary.costs if row["outcome"] == name)
+                for name in ("paid", "reused", "failed", "lost")}  # fmt: skip
+    tiles = {
+        "status": summary.status,
+        "cells with results": f"{summary.n_cells - len(summary.missing)} of {summary.n_cells}",
+        "samples scored": f"{sum(row.n for row in summary.rows):,}",
+        "errors / skipped": f"{sum(r.n_errors for r in summary.rows):,} / {sum(r.n_skipped for r in summary.rows):,}",
+        "paid": f"${dollars(_total(summary, 'spent_usd'))}",
+        "as if fresh": f"${dollars(_total(summary, 'list_usd'))}",
+        "calls paid / reused": f"{outcomes['paid']:,} / {outcomes['reused']:,}",
+        "calls failed / lost": f"{outcomes['failed']:,} / {outcomes['lost']:,}",
+    }
+    shown = (f'<div class="tile">{element("b", text)}{element("span", name)}</div>' for name, text in tiles.items())
+    yield f'<div class="tiles">{"".join(shown)}</div>'
+    firsts = {suite: get_suite(suite).metrics[0].name for suite in material.cells}
+    verdicts = [[c.suite, c.benchmark, c.model, c.metric, c.label, c.baseline, c.difference, c.p_holm, c.verdict]
+                for c in summary.comparisons if c.metric == firsts[c.suite]]  # fmt: skip
+    columns = ["suite", "benchmark", "model", "metric", "system", "baseline", "difference", "p (Holm)", "verdict"]
+    if verdicts:
+        yield plain_table(Table("Verdicts in each suite's first metric", columns, verdicts, _verdict_note(summary)))
+
+
+def _verdict_note(summary: Summary) -> str:
+    return (
+        f"no difference: the 95% interval lies within ±{summary.margin:g} (of the scale 0 to 1, else of the baseline's "
+        "mean). too small to tell: neither significant nor within; `detectable` is what this many samples can show."
+    )
+
+
+def _tables(summary: Summary) -> Iterable[str]:
+    return (text_table(suite_table(summary, suite)) for suite in dict.fromkeys(row.suite for row in summary.rows))
+
+
+def _comparisons(summary: Summary) -> Iterable[str]:
+    for suite in dict.fromkeys(c.suite for c in summary.comparisons):
+        yield element("h3", get_suite(suite).title)
+        for place, metric in enumerate(get_suite(suite).metrics):
+            if not any(c.difference is not None for c in summary.comparisons if c.metric == metric.name):
+                continue
+            table = text_table(comparison_table(summary.comparisons, suite, metric))
+            yield table if place == 0 else f"<details><summary>{escape(metric.label)}</summary>{table}</details>"
+
+
+def _parts(made: Mapping[str, Sequence[Part]]) -> Iterable[str]:
+    for suite, parts in made.items():
+        yield element("h3", get_suite(suite).title)
+        drawings = [part for part in parts if not isinstance(part, Table)]
+        shown = (picture(p.title, p.svg, p.note, file_name(suite, p)) for p in drawings)
+        yield f'<div class="plots">{"".join(shown)}</div>'
+        yield from (plain_table(part) for part in parts if isinstance(part, Table))
+
+
+def _costs(summary: Summary) -> Iterable[str]:
+    columns, rows = cost_table(summary.costs)
+    note = (
+        "paid: charged now. reused: known from an earlier call, $0. failed and lost attempts are counted, not hidden."
+    )
+    yield plain_table(Table("By phase, role, model and outcome", columns, rows, note))
+
+
+def _failures(summary: Summary, material: Material) -> Iterable[str]:
+    missing = [[m["cell"], m["reason"]] for m in summary.missing]
+    counts = [[*key, count] for key, count in material.failure_counts.most_common(200)]
+    if missing:
+        yield plain_table(Table("Cells without a result", ["cell", "reason"], missing), wide=["reason"])
+    if counts:
+        columns = ["suite", "benchmark", "system", "model", "status", "kind", "samples"]
+        yield plain_table(Table("Samples without a score, by kind", columns, counts))
+        columns = ["cell", "sample", "status", "reason"]
+        listed = material.failures[:500]
+        yield plain_table(Table("One by one (at most 500)", columns, listed), wide=["reason"])
+    if not missing and not counts:
+        yield element("p", "None: every cell has a result and every sample a score.")
+
+
+def _samples(book: SampleBook) -> Iterable[str]:
+    boxes = "".join(f'<select id="by-{name}" data-plural="{plural}"></select>' for name, plural in _FILTERS.items())
+    states = "".join(f'<option value="{i}">{name}</option>' for i, name in enumerate(("ok", "error", "skipped")))
+    heads = {"score": "score", "sample": "sample", "system": "system", "seed": "seed"}
+    titles = "".join(f'<span data-key="{key}">{text}</span>' for key, text in heads.items())
+    if len(book.lines) < book.n_samples:
+        note = (
+            f"{len(book.lines):,} of {book.n_samples:,} samples are in this file, spread evenly; `seedbed export` "
+            "writes them all, `seedbed report --samples N` puts more in here."
+        )
+        yield element("p", note, **{"class": "note"})
+    yield (
+        '<div class="bar"><input id="search" type="search" placeholder="search id, question, answer, gold" '
+        'aria-label="search samples"><label><input id="deep" type="checkbox"> also in prompts and details</label>'
+        f'{boxes}<select id="by-status"><option value="">any status</option>{states}</select>'
+        '<span id="count"></span></div><div class="browser"><div class="list" id="list">'
+        f'<div class="head">{titles}<span>asked</span><span>answer</span>'
+        '<span>gold</span></div><div class="space"></div></div><div class="detail" id="detail">'
+        '<p class="note">Choose a sample to see what was asked, sent, answered and scored.</p></div></div>'
+    )
+
+
+def _manifest(manifest: Mapping[str, Any], material: Material) -> Iterable[str]:
+    yield f"<pre>{escape(json.dumps(manifest, ensure_ascii=False, indent=2))}</pre>"
+    config = json.dumps(material.plan.config.model_dump(mode="json"), ensure_ascii=False, indent=2)
+    yield f"<details><summary>the sweep's config</summary><pre>{escape(config)}</pre></details>"
+    if note := font_note():
+        yield element("p", note, **{"class": "note"})
+
+
+def _total(summary: Summary, name: str) -> float | None:
+    values = [row[name] for row in summary.costs if row["calls"]]
+    return None if any(value is None for value in values) else sum(values)

@@ -1,0 +1,52 @@
+"""A drawing of the headline figures with their intervals."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+from seedbed.suite import Figure
+from seedbed.suites.finance_dialog.pooled import Pooled, quotient
+
+_COLOUR = "#2f5d8a"
+
+
+def draw(systems: Sequence[Pooled], headlines: Mapping[str, str]) -> Figure:
+    """A panel a metric, a line a system, points with 95% intervals."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Drawing
+
+    labels = _labels(systems)
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "seedbed", "font.size": 9}):
+        drawing = Drawing(figsize=(12, 1.1 + 0.32 * len(systems)), layout="constrained")
+        FigureCanvasSVG(drawing)
+        panels = drawing.subplots(1, len(headlines), sharey=True, squeeze=False)[0]
+        for panel, (metric, name) in zip(panels, headlines.items(), strict=True):
+            figure = quotient(metric, name)
+            for place, system in enumerate(systems):
+                value, interval = system.value(metric, figure), system.interval(metric, figure)
+                if value is None:
+                    panel.text(0.5, place, "not defined", ha="center", va="center", color="#888888")
+                    continue
+                if interval:
+                    panel.plot([interval.low, interval.high], [place, place], color=_COLOUR, linewidth=1.5)
+                hollow = (system.availability(metric) or 1.0) < 1
+                panel.plot(value, place, "o", color=_COLOUR, markerfacecolor="white" if hollow else _COLOUR)
+            panel.set_title(f"{metric.partition('_')[0].upper()} {name}", fontsize=9)
+            panel.set_xlim(-0.02, 1.02)
+            panel.grid(axis="x", color="#dddddd")
+            panel.spines[["top", "right"]].set_visible(False)
+        panels[0].set_yticks(range(len(systems)), labels)
+        panels[0].set_ylim(len(systems) - 0.5, -0.5)
+        text = io.StringIO()
+        drawing.savefig(text, format="svg", metadata={"Date": None})
+    svg = text.getvalue()
+    note = "Micro figures, 95% intervals over dialogues. Hollow points leave failed turns out."
+    return Figure("Headline figures", svg[svg.index("<svg") :], note)
+
+
+def _labels(systems: Sequence[Pooled]) -> list[str]:
+    """The system alone where benchmark and model are the same for all."""
+    same = len({(system.benchmark, system.model) for system in systems}) == 1
+    return [system.label if same else " · ".join(system.name) for system in systems]

@@ -1,0 +1,52 @@
+"""The optional LM judge of explanations. Its score stands beside the counted one and never replaces it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from seedbed.errors import BudgetReached, Interrupted, ReplayMiss
+from seedbed.suite import Case, PhaseContext
+from seedbed.suites.finance_dialog.turns import Row
+
+
+async def judge_turns(
+    context: PhaseContext, cases: Sequence[Case], traces: Sequence[Mapping[str, Any]], rows: Sequence[Row]
+) -> None:
+    """Adds `lm_judge_score` to every row that M5 counts: a number from 1 to 5, or None where the judge failed."""
+    import dspy
+
+    from seedbed.suites.finance_dialog.agents.prompts import RateExplanation
+
+    rate = dspy.Predict(RateExplanation)
+    judge = context.lm("judge")
+    turns = {(t["dialog_id"], turn["turn_pair_id"]): turn for t in traces for turn in t["turns"]}
+
+    async def work(case: Case) -> None:
+        for row in rows:
+            if row["dialog_id"] == case.sample_id and row["eligible_m5"]:
+                await _rate(rate, judge, row, turns[row["dialog_id"], row["turn_pair_id"]])
+
+    await context.each(cases, work)
+
+
+async def _rate(rate: Any, judge: Any, row: Row, turn: Mapping[str, Any]) -> None:
+    from seedbed.suites.finance_dialog.agents.play import causes
+
+    row["lm_judge_score"] = None
+    try:
+        answer: Any = await rate.acall(
+            user_message=turn["user_text"],
+            reply=turn["pred_assistant_text"],
+            rubric="\n".join(row["rubric_required"]),
+            lm=judge,
+        )
+    except Exception as error:
+        if any(isinstance(cause, BudgetReached | Interrupted | ReplayMiss) for cause in causes(error)):
+            raise
+        row["lm_judge_error"] = f"{type(error).__name__}: {error}"[:300]
+        return
+    if 1 <= float(answer.score) <= 5:
+        row["lm_judge_score"] = float(answer.score)
+    else:
+        row["lm_judge_error"] = f"score {answer.score} is not from 1 to 5"

@@ -1,0 +1,127 @@
+"""Scores a cell: traces, turn rows and the five metrics, written beside its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from seedbed.stats import mean
+from seedbed.store import write_json, write_jsonl
+from seedbed.suite import Case, PhaseContext, Prediction, ScoreRow
+from seedbed.suites.finance_dialog.judge import judge_turns
+from seedbed.suites.finance_dialog.lexicon import Lexicon
+from seedbed.suites.finance_dialog.metrics import METRICS, Tallies, evaluate, results, tallies_by_dialog
+from seedbed.suites.finance_dialog.tallies import M4, QUOTIENTS
+from seedbed.suites.finance_dialog.traces import complete
+from seedbed.suites.finance_dialog.turns import Profile, Row, build_turn_eval_rows
+
+M1_IGNORED = "ignored_memory_required_keys"
+
+
+async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
+    """A row a dialogue; also dialog_trace.jsonl, turn_eval.jsonl, metrics_summary.json and run_manifest.json."""
+    lexicon: Lexicon = context.benchmark.resources["lexicon"]
+    profile: Profile = context.benchmark.resources["profile"]
+    run_id = context.folder.name
+    traces = [
+        complete(case.gold, prediction.output, lexicon, run_id=run_id, error=_why(prediction))
+        for case in cases
+        for prediction in [predictions[case.sample_id]]
+    ]
+    ignore = any(trace["m1_handling"] == M1_IGNORED for trace in traces)
+    rows = build_turn_eval_rows(traces, lexicon, profile, ignore)
+    if context.benchmark.resources["judge"]:
+        await judge_turns(context, cases, traces, rows)
+    tallies = tallies_by_dialog(traces, rows, lexicon, profile)
+    write_jsonl(context.folder / "dialog_trace.jsonl", traces)
+    write_jsonl(context.folder / "turn_eval.jsonl", rows)
+    manifest = run_manifest(run_id, lexicon, profile, ignore)
+    write_json(context.folder / "run_manifest.json", manifest)
+    write_json(
+        context.folder / "metrics_summary.json",
+        summary(traces, rows, lexicon, profile, ignore) | {"run_id": run_id, "manifest": manifest},
+    )
+    return [_row(trace, rows, tallies, profile) for trace in traces]
+
+
+def run_manifest(run_id: str, lexicon: Lexicon, profile: str, ignore: bool) -> dict[str, Any]:
+    """What figures of this suite depend on beside the traces."""
+    return {
+        "run_id": run_id,
+        "profile": profile,
+        "lexicon_sha256": lexicon.sha256,
+        "compliance_labels": "evaluator" if lexicon.violation_rules and profile == "spec" else "trace",
+        "m1_handling": M1_IGNORED if ignore else "as_annotated",
+    }
+
+
+def summary(
+    traces: Sequence[Mapping[str, Any]], rows: Sequence[Row], lexicon: Lexicon, profile: Profile, ignore: bool
+) -> dict[str, Any]:
+    """All metrics; where memory keys were ignored, M1 with them in an appendix."""
+    parts: dict[str, Any] = {"metrics": evaluate(traces, rows, lexicon, profile)}
+    if ignore:
+        annotated = build_turn_eval_rows(traces, lexicon, profile)
+        parts["appendix"] = {"m1_with_memory_keys": evaluate(traces, annotated, lexicon, profile)[METRICS[0]]}
+    statuses = [str(trace.get("dialog_status")) for trace in traces]
+    parts["counters"] = {
+        "total_dialogs": len(traces),
+        "valid_dialogs": sum(bool(trace.get("valid_dialog", True)) for trace in traces),
+        **{f"{status}_dialogs": statuses.count(status) for status in ("ok", "partial", "failed", "skipped")},
+        "total_turn_pairs": len(rows),
+    }
+    return parts
+
+
+def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
+    """Micro figures by their own names, the others with a suffix, counts by metric."""
+    flat: dict[str, float | int | None] = {}
+    tallies: Tallies = {metric: {row.sample_id: row.details["tallies"][metric] for row in rows} for metric in METRICS}
+    profile: Profile = rows[0].details["profile"] if rows else "spec"
+    for metric, result in results(tallies, profile).items():
+        short = metric.partition("_")[0]
+        flat |= result["micro"]
+        flat |= {f"{name}_macro": value for name, value in result["macro"].items()}
+        flat |= {f"{name}_penalised": value for name, value in result["penalised"].items()}
+        flat[f"availability_{short}"] = result["availability"]
+        flat |= {f"{name}_{short}": value for name, value in result["counts"].items()}
+    flat["availability"] = flat[f"availability_{M4.partition('_')[0]}"]
+    judged = [score for row in rows for score in row.details.get("lm_judge_scores", [])]
+    flat["lm_judge_score"] = mean([score for score in judged if score is not None])
+    flat["lm_judge_errors"] = sum(score is None for score in judged)
+    return flat | {
+        "n": sum(row.status == "ok" for row in rows),
+        "n_errors": sum(row.status == "error" for row in rows),
+        "n_skipped": sum(row.status == "skipped" for row in rows),
+    }
+
+
+def _row(trace: Mapping[str, Any], rows: Sequence[Row], tallies: Tallies, profile: Profile) -> ScoreRow:
+    """A dialogue without a single good turn is an error: it has sums of what it owed, and no scores."""
+    dialog_id = trace["dialog_id"]
+    own = {metric: tallies[metric].get(dialog_id, {}) for metric in METRICS}
+    failed = trace["dialog_status"] == "failed"
+    turns = [row for row in rows if row["dialog_id"] == dialog_id]
+    details: dict[str, Any] = {
+        "profile": profile,
+        "dialog_status": trace["dialog_status"],
+        "scenario_type": trace["scenario_type"],
+        "difficulty": trace["difficulty"],
+        "m1_handling": trace["m1_handling"],
+        "tallies": own,
+    }
+    if any("lm_judge_score" in row for row in turns):
+        details["lm_judge_scores"] = [row["lm_judge_score"] for row in turns if "lm_judge_score" in row]
+    return ScoreRow(
+        sample_id=dialog_id,
+        status="error" if failed else "ok",
+        scores={} if failed else {q.name: q.value(own[metric]) for metric in METRICS for q in QUOTIENTS[metric]},
+        details=details,
+        reason=f"no turn was answered: {trace['turns'][0].get('error')}" if failed else None,
+        cluster=dialog_id,
+    )
+
+
+def _why(prediction: Prediction) -> str | None:
+    error = prediction.error
+    return f"{error.get('kind')}: {error.get('message')}" if error else None

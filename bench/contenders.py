@@ -1,4 +1,4 @@
-"""One way of asking 2,000 questions, measured in a process of its own: `python -m bench.contenders NAME ...` prints JSON."""
+"""Ways of asking the same questions, each measured in a process of its own: `python -m bench.contenders NAME ...`."""
 
 from __future__ import annotations
 
@@ -141,8 +141,8 @@ def dspy_evaluate(url: str, total: int, concurrency: int) -> dict[str, float]:
 def seedbed(url: str, total: int, concurrency: int, *, ledger: bool = True) -> dict[str, float]:
     import dspy
 
-    from seedbed.lm.ledger import CallScope, Cap
     from seedbed.lm.adapter import quick_adapter
+    from seedbed.lm.ledger import CallScope, Cap
     from seedbed.phases.pool import run_all
 
     with tempfile.TemporaryDirectory() as folder:
@@ -174,8 +174,8 @@ def seedbed_memory(url: str, total: int, concurrency: int) -> dict[str, float]:
     """Resident memory after 10,000 and after `total` calls of one phase."""
     import dspy
 
-    from seedbed.lm.ledger import CallScope
     from seedbed.lm.adapter import quick_adapter
+    from seedbed.lm.ledger import CallScope
     from seedbed.phases.pool import run_all
 
     with tempfile.TemporaryDirectory() as folder:

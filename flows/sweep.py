@@ -98,7 +98,9 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
     """The phases of a cell, one after the other, each a task."""
     folder = str(run.folder)
     before: tuple[PrefectFuture[Any], ...] = ()
-    for phase, task in CHAIN[0 if run.plan.optimizer_spec(cell) else 1 :]:
+    if run.rescore_since is not None and not is_done(folder, cell.id, "generate"):
+        return CellOutcome(cell, "has no stored answers to score; `seedbed run` makes them", before)
+    for phase, task in _chain(run, cell):
         try:
             run.runtime().check_stop()
         except SeedbedError as reason:
@@ -112,6 +114,12 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
             return CellOutcome(cell, await _reason(state), (submitted,))
         before = (submitted,)
     return CellOutcome(cell, None, before)
+
+
+def _chain(run: SweepRun, cell: Cell) -> tuple[tuple[Phase, PhaseTask], ...]:
+    if run.rescore_since is not None:
+        return CHAIN[2:]
+    return CHAIN[0 if run.plan.optimizer_spec(cell) else 1 :]
 
 
 async def _pair_groups(run: SweepRun, outcomes: list[CellOutcome], waiters: ThreadPoolExecutor) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from seedbed.errors import UserError
 from seedbed.redact import redact
@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     costs.add_argument("sweep", metavar="SWEEP")
     for command in (status, costs):
         command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+    _add_results(add)
     score = add("score", "Score answers made elsewhere; further --options belong to the suite.")
     score.add_argument("suite", metavar="SUITE")
     score.add_argument("file", metavar="FILE")
@@ -88,6 +89,15 @@ def _parser() -> argparse.ArgumentParser:
     meta.add_argument("--judge-key-env", metavar="NAME", help="environment variable that holds the key")
     meta.add_argument("--judge-skill", metavar="0..1", type=float, help="skill of an offline judge")
     meta.add_argument("--out", metavar="DIR", default="experiment_runs_data/meta", help="where results and ledger go")
+    ledger = add("ledger", "Show, copy or clean up the record of all calls.")
+    ledger.add_argument("action", choices=["stats", "export", "prune"])
+    ledger.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="the results folder it lies in")
+    ledger.add_argument("--ledger", metavar="FILE_OR_URL", help="a ledger elsewhere")
+    ledger.add_argument("--sweep", metavar="NAME", help="only what this sweep asked (prune: and no other)")
+    ledger.add_argument("--to", metavar="FILE", default="-", help="export: a .jsonl, or a .sqlite to replay from")
+    ledger.add_argument("--no-bodies", action="store_true", help="export: leave requests and responses out")
+    ledger.add_argument("--older-than", metavar="DAYS", type=float, help="prune: not used for so many days")
+    ledger.add_argument("--yes", action="store_true", help="prune: do it; without this it is only counted")
     prices = add("prices", "Show what a model would charge.")
     prices.add_argument("model", metavar="MODEL", help="a litellm name, for example openai/gpt-4.1-mini")
     control = add("server", "Start, stop or look at the local Prefect server.")
@@ -101,6 +111,32 @@ def _parser() -> argparse.ArgumentParser:
     add("schema", "Print the JSON schema of a config (configs/schema.json is made from it).")
     add("doctor", "Check versions, server, keys and model weights on this machine.")
     return parser
+
+
+def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    """Commands on the results of sweeps."""
+    report = add("report", "Write tables, plots and report of a sweep again from its stored rows.")
+    report.add_argument("--open", action="store_true", help="open the report in a browser")
+    report.add_argument("--baseline", metavar="SYSTEM", help="compare with this system instead of the first")
+    report.add_argument("--samples", type=int, default=20_000, metavar="N", help="samples shown (default: %(default)s)")
+    compare = add("compare", "Compare two sweeps, or two systems (SWEEP:SYSTEM), sample by sample.")
+    for name, text in (("a", "what is held against"), ("b", "what is judged: better, worse, ...")):
+        compare.add_argument(name, metavar=name.upper(), help=f"{text}: SWEEP or SWEEP:SYSTEM")
+    compare.add_argument("--metric", metavar="NAME", help="one metric only")
+    compare.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    for command in (report, compare):
+        command.add_argument(
+            "--margin", type=float, default=0.05, metavar="D", help="differences up to this are none (default: 0.05)"
+        )
+    verify = add("verify", "Recompute every published figure from the stored rows; fail on any difference.")
+    rescore = add("rescore", "Score the stored answers of a sweep again, without generating any.")
+    export = add("export", "Write every sample of a sweep as one table.")
+    export.add_argument("--format", choices=["csv", "parquet"], default="csv", help="default: csv")
+    export.add_argument("--to", metavar="FILE", help="where to (default: samples.FORMAT in the run's folder)")
+    for command in (report, verify, rescore, export):
+        command.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of one of its runs")
+    for command in (report, compare, verify, rescore, export):
+        command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
 
 
 if __name__ == "__main__":

@@ -95,15 +95,32 @@ def cluster_bootstrap(
     Clusters are drawn in the order of their names, so the interval depends on the rows and the seed alone. Resamples in
     which the statistic is None are left out; None where fewer than two clusters or too few defined resamples are left.
     """
+    return cluster_bootstraps(rows_by_cluster, lambda rows: {"": statistic(rows)}, seed, n, confidence).get("")
+
+
+def cluster_bootstraps(
+    rows_by_cluster: Mapping[str, Sequence[T]],
+    statistics: Callable[[list[T]], Mapping[str, float | None]],
+    seed: int = 0,
+    n: int = 1000,
+    confidence: float = 0.95,
+) -> dict[str, Interval | None]:
+    """As `cluster_bootstrap`, for several statistics of the same resamples by name; empty below two clusters."""
     clusters = [list(rows_by_cluster[name]) for name in sorted(rows_by_cluster) if rows_by_cluster[name]]
     if len(clusters) < 2:
-        return None
+        return {}
     import numpy as np
 
     draws = np.random.default_rng(seed).integers(len(clusters), size=(n, len(clusters)))
-    values = (statistic([row for index in drawn for row in clusters[index]]) for drawn in draws.tolist())
+    found = [statistics([row for index in drawn for row in clusters[index]]) for drawn in draws.tolist()]
+    return {name: _percentiles([values[name] for values in found], confidence) for name in (found[0] if found else ())}
+
+
+def _percentiles(values: Sequence[float | None], confidence: float) -> Interval | None:
+    import numpy as np
+
     defined = [value for value in values if value is not None]
-    if len(defined) < _MIN_DEFINED * n:
+    if len(defined) < _MIN_DEFINED * len(values):
         return None
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.asarray(defined, dtype=float), (tail, 1 - tail)).tolist()

@@ -8,10 +8,11 @@ import importlib
 import os
 import secrets
 import signal
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import seedbed
 from seedbed import server
@@ -38,7 +39,7 @@ class Launched:
         return self.api_url.removesuffix("/api")
 
 
-def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False) -> Path:
+def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False, rescore: bool = False) -> Path:
     """Write the plan into a folder of its own, from which every task reads; returns the folder."""
     _refuse_blind_budget(plan.config)
     store = Store(root)
@@ -48,16 +49,19 @@ def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False
     engine.dispose()
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     folder = store.sweep_dir(name, stamp)
-    write_json(folder / "run.json", {"root": str(root), "fresh_since": since, "replay": replay})
+    settings: dict[str, Any] = {"root": str(root), "fresh_since": since, "replay": replay}
+    if rescore:
+        settings["rescore_since"] = time.time()
+    write_json(folder / "run.json", settings)
     write_json(folder / "plan.json", plan.to_json())
     write_text(folder.parent / "latest", f"{stamp}\n")
     return folder
 
 
-def run_sweep(folder: Path, runner: RunnerConfig) -> Launched:
+def run_sweep(folder: Path, runner: RunnerConfig, flow_name: Literal["sweep", "rescore"] = "sweep") -> Launched:
     """Run the sweep planned in a folder to its end, or until Ctrl-C."""
     os.environ.update(server.client_environment())
-    flow = _import_flows().sweep_on(runner)
+    flow = getattr(_import_flows(flow_name), f"{flow_name}_on")(runner)
     try:
         status = asyncio.run(_run(flow, str(folder)))
     finally:
@@ -86,16 +90,16 @@ async def _run(flow: Any, folder: str) -> str:
     return read_json(summary)["status"]
 
 
-def _import_flows() -> Any:
-    """The module of the sweep flow, once it is sure that `flows` and `tasks` are ours: the names are common ones."""
+def _import_flows(name: str) -> Any:
+    """The module of a flow, once it is sure that `flows` and `tasks` are ours: the names are common ones."""
     ours = Path(seedbed.__file__).resolve().parent.parent
-    for name in ("flows", "tasks"):
-        found = Path(importlib.import_module(name).__file__ or "").resolve().parent.parent
+    for package in ("flows", "tasks"):
+        found = Path(importlib.import_module(package).__file__ or "").resolve().parent.parent
         if found != ours:
             raise UserError(
-                f"the package {name!r} at {found} shadows Seedbed's own at {ours}; rename it or run elsewhere."
+                f"the package {package!r} at {found} shadows Seedbed's own at {ours}; rename it or run elsewhere."
             )
-    return importlib.import_module("flows.sweep")
+    return importlib.import_module(f"flows.{name}")
 
 
 def _refuse_blind_budget(config: SweepConfig) -> None:

@@ -16,7 +16,8 @@ _SECRET_NAME = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?
 _MIN_LENGTH = 8
 _SHAPES = re.compile(
     r"""
-      (?<![A-Za-z0-9])(?:sk|pk|rk|gsk|xai|hf|ghp|gho|glpat|AIza|key)[-_][A-Za-z0-9_\-]{16,}   # keys with a known prefix
+      # Keys with a known prefix; a digit or a capital tells them from names with underscores.
+      (?<![A-Za-z0-9_])(?:sk|pk|rk|gsk|xai|hf|ghp|gho|glpat)[-_](?=[A-Za-z0-9_\-]*[A-Z0-9])[A-Za-z0-9_\-]{16,}
     | (?<![A-Za-z0-9])AIza[A-Za-z0-9_\-]{20,}
     | (?<![A-Za-z0-9])AKIA[A-Z0-9]{12,}
     | (?<=Bearer\ )[A-Za-z0-9._\-]{12,}

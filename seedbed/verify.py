@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from typing import Any
 from sqlalchemy import Engine
 
 from seedbed.cell import Cell
+from seedbed.errors import UserError
 from seedbed.hashing import hash_file, hash_json
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import cost_rows, phase_usage
 from seedbed.phases.aggregate import finished_cells
 from seedbed.phases.context import SweepRun
 from seedbed.phases.result import result_data, result_text
-from seedbed.phases.run import inputs_hash
+from seedbed.phases.run import Phase, inputs_hash
 from seedbed.registry import get_suite
 from seedbed.report.html import read_embedded
 from seedbed.report.publish import manifest_digest, read_choices
@@ -30,7 +32,7 @@ from seedbed.store import read_json, read_jsonl
 from seedbed.suite import ScoreRow, resolve
 
 _SAME = 1e-9
-_PHASES = ("optimise", "generate", "score")
+_PHASES: tuple[Phase, ...] = ("optimise", "generate", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,14 @@ class _Checker:
         elif hash_file(file) != expected:
             self.differ(file, "has changed since it was written (its hash differs)")
 
+    @contextmanager
+    def reading(self, file: Path) -> Iterator[None]:
+        """What cannot be read, or lacks a field, is a difference and not the end of the check."""
+        try:
+            yield
+        except (OSError, ValueError, LookupError, TypeError, UserError) as error:
+            self.differ(file, f"cannot be checked: {type(error).__name__}: {error}")
+
     def differ(self, file: Path | str, what: str) -> None:
         self.differences.append(Difference(str(file), what))
 
@@ -112,10 +122,13 @@ def verify(run: SweepRun) -> Verified:
     try:
         for cell in run.plan.cells:
             if cell.id in finished:
-                _check_cell(check, run, cell, engine)
+                with check.reading(run.store.cell_dir(cell)):
+                    _check_cell(check, run, cell, engine)
         _check_groups(check, run, finished)
-        _check_manifest(check, run)
-        _check_summary(check, run, cost_rows(engine, run.plan.config.name))
+        with check.reading(run.folder / "manifest.json"):
+            _check_manifest(check, run)
+        with check.reading(run.folder / "summary.json"):
+            _check_summary(check, run, cost_rows(engine, run.plan.config.name), finished)
     finally:
         engine.dispose()
     return Verified(len(finished), len(check.files), check.figures, check.differences)
@@ -123,23 +136,24 @@ def verify(run: SweepRun) -> Verified:
 
 def _check_cell(check: _Checker, run: SweepRun, cell: Cell, engine: Engine) -> None:
     folder, suite = run.store.cell_dir(cell), get_suite(cell.suite)
-    done = {phase: read_json(folder / "done" / f"{phase}.json") for phase in _PHASES
+    done: dict[Phase, dict[str, Any]] = {phase: read_json(folder / "done" / f"{phase}.json") for phase in _PHASES
             if (folder / "done" / f"{phase}.json").exists()}  # fmt: skip
     for phase, marker in done.items():
         for name, expected in marker.get("sha256", {}).items():
             check.hashed(folder / name, expected)
-        check.compare(folder / "done" / f"{phase}.json", marker["inputs"], inputs_hash(run, cell.id, phase), "inputs")  # type: ignore[arg-type]
+        check.compare(folder / "done" / f"{phase}.json", marker["inputs"], inputs_hash(run, cell.id, phase), "inputs")
     published = read_json(folder / "metrics.json")
     rows = [ScoreRow(**row) for row in read_jsonl(folder / "scores.jsonl")]
     metrics = resolve(suite.aggregate)(rows)
     check.compare(folder / "metrics.json", published["metrics"], {cell.label: metrics}, "metrics")
-    usage = {phase: phase_usage(engine, cell.id, phase, marker["result"]["execution"]).to_json()
+    usage: dict[str, Any] = {phase: phase_usage(engine, cell.id, phase, marker["result"]["execution"]).to_json()
              for phase, marker in done.items()}  # fmt: skip
     check.compare(folder / "metrics.json", published["usage"], usage, "usage (from the ledger)")
     check.compare(folder / "done/score.json", done["score"]["result"]["metrics"], metrics, "result.metrics")
     check.compare(folder / "done/score.json", done["score"]["result"]["usage"], usage, "result.usage")
-    for phase in (phase for phase in done if phase != "score"):
-        check.compare(folder / f"done/{phase}.json", done[phase]["result"]["usage"], usage[phase], "result.usage")
+    for phase, marker in done.items():
+        if phase != "score":
+            check.compare(folder / f"done/{phase}.json", marker["result"]["usage"], usage[phase], "result.usage")
     percent, data = result_data(suite, cell, metrics, usage)
     check.compare(folder / "evaluation_results/result.json", _body(folder / "evaluation_results/result.json"), data)
     check.text(folder / "evaluation_results/evaluation_result.txt", result_text(percent, usage, data["optimizer"]))
@@ -158,14 +172,19 @@ def _check_groups(check: _Checker, run: SweepRun, finished: set[str]) -> None:
         if not path.exists():
             check.differ(path, "is missing")
             continue
-        suite = get_suite(group[0])
-        rows = {cell.label: [ScoreRow(**row) for row in read_jsonl(run.store.cell_dir(cell) / "scores.jsonl")]
-                for cell in own}  # fmt: skip
-        metrics: dict[str, dict[str, Any]] = {label: resolve(suite.aggregate)(listed) for label, listed in rows.items()}
-        if suite.score_group is not None:
-            metrics = resolve(suite.score_group)(rows, metrics)
-        expected = {"metrics": metrics, "cells": {cell.label: cell.id for cell in own}}
-        check.compare(path, _body(path), expected)
+        with check.reading(path):
+            _check_group(check, run, path, own)
+
+
+def _check_group(check: _Checker, run: SweepRun, path: Path, own: list[Cell]) -> None:
+    suite = get_suite(own[0].suite)
+    rows = {cell.label: [ScoreRow(**row) for row in read_jsonl(run.store.cell_dir(cell) / "scores.jsonl")]
+                    for cell in own}  # fmt: skip
+    metrics: dict[str, dict[str, Any]] = {label: resolve(suite.aggregate)(listed) for label, listed in rows.items()}
+    if suite.score_group is not None:
+        metrics = resolve(suite.score_group)(rows, metrics)
+    expected = {"metrics": metrics, "cells": {cell.label: cell.id for cell in own}}
+    check.compare(path, _body(path), expected)
 
 
 def _check_manifest(check: _Checker, run: SweepRun) -> None:
@@ -182,17 +201,21 @@ def _check_manifest(check: _Checker, run: SweepRun) -> None:
     return None
 
 
-def _check_summary(check: _Checker, run: SweepRun, costs: list[dict[str, Any]]) -> None:
+def _check_summary(check: _Checker, run: SweepRun, costs: list[dict[str, Any]], finished: set[str]) -> None:
     path = run.folder / "summary.json"
     if not path.exists():
         return check.differ(path, "is missing; `seedbed report` writes it")
     published = read_json(path)
     titles = {cell.title: cell.id for cell in run.plan.cells}
-    failures = {titles.get(m["cell"], m["cell"]): m["reason"] for m in published["missing"]}
-    unknown = [name for name in failures if name not in titles.values()]
-    for name in unknown:
-        check.differ(path, f"missing names {name!r}, which is no cell of this sweep")
-        del failures[name]
+    failures: dict[str, str] = {}
+    for entry in published["missing"]:
+        if entry["cell"] in titles:
+            failures[titles[entry["cell"]]] = entry["reason"]
+        else:
+            check.differ(path, f"missing names {entry['cell']!r}, which is no cell of this sweep")
+    for cell in run.plan.cells:
+        if cell.id not in finished and cell.id not in failures:
+            check.differ(path, f"says nothing of {cell.title!r}, which has no result")
     choices = read_choices(run.folder)
     summary = make_summary(
         run.store, run.plan, costs, failures, published["status"], baseline=choices.baseline, margin=choices.margin

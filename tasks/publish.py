@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from prefect import task
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
 from seedbed.phases.context import open_run
@@ -17,7 +17,15 @@ from seedbed.report.cells import cell_table, cost_records
 def publish(folder: str) -> None:
     run = open_run(folder)
     sweep = run.plan.config.name
+    report = Path(folder) / "report.html"
     text = (Path(folder) / "summary.md").read_text(encoding="utf-8")
+    if report.exists():
+        create_link_artifact(
+            report.as_uri(),
+            link_text="report.html",
+            key=_key("report", sweep),
+            description=f"Report of {sweep}: tables, plots and every sample",
+        )
     create_markdown_artifact(text, key=_key("summary", sweep), description=f"Summary of {sweep}, files in {folder}")
     create_table_artifact(cell_table(run.store, run.plan), key=_key("cells", sweep), description=f"Cells of {sweep}")
     create_table_artifact(

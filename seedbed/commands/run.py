@@ -35,7 +35,7 @@ def _conclude(launched: Launched, plan: Plan, root: Path, arguments: argparse.Na
     print(read_console(launched.folder, list(plan.groups())))
     print()
     print((launched.folder / "summary.md").read_text(encoding="utf-8"))
-    for name in ("summary.md", "summary.csv", "summary.json", "costs.csv"):
+    for name in ("report.html", "summary.md", "summary.tex", "summary.csv", "summary.json", "costs.csv"):
         print(f"  {launched.folder / name}")
     print(f"  {root / 'experiment_runs'}/seed_*/   one folder a cell")
     print(f"  {launched.ui}   the Prefect UI")

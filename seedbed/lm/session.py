@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from seedbed.config import Limits, ModelConfig
-from seedbed.errors import UserError
+from seedbed.errors import Interrupted, UserError
 from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.reads import PhaseUsage, phase_usage
 from seedbed.lm.runtime import LMRuntime
@@ -93,6 +93,9 @@ def open_session(
     runtime = LMRuntime(f"sqlite:///{ledger}", {model.model: model})
     try:
         yield Session(runtime, command, subject, model, seed, uuid.uuid4().hex[:12], max_usd)
+    except KeyboardInterrupt:
+        runtime.stop(Interrupted("stopped by the user"))  # calls in flight end, no new one begins
+        raise
     finally:
         runtime.close()
 

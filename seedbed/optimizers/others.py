@@ -20,8 +20,6 @@ def mipro(job: Job) -> dspy.Module:
         max_bootstrapped_demos=options.max_bootstrapped_demos,
         max_labeled_demos=options.max_labeled_demos,
         num_threads=options.threads,
-        # Errors end the phase before they are counted; DSPy must not stop at unreadable answers on its own.
-        max_errors=1_000_000,
         seed=_seed(job),
     )
     return search.compile(job.program, trainset=list(job.train), valset=list(job.val), seed=_seed(job))
@@ -37,7 +35,6 @@ def bootstrap(job: Job) -> dspy.Module:
         max_bootstrapped_demos=options.max_bootstrapped_demos,
         max_labeled_demos=options.max_labeled_demos,
         max_rounds=options.max_rounds,
-        max_errors=1_000_000,
     )
     return search.compile(job.program, trainset=list(job.train))
 
@@ -63,7 +60,7 @@ def copro(job: Job) -> dspy.Module:
     """Climbs by rewriting instructions, scored on the train split."""
     options = job.options
     search = dspy.COPRO(prompt_model=job.reflection_lm, metric=job.score, breadth=options.breadth, depth=options.depth)
-    kwargs = {"num_threads": options.threads, "display_progress": False, "display_table": 0, "max_errors": 1_000_000}
+    kwargs = {"num_threads": options.threads, "display_progress": False, "display_table": 0}
     return search.compile(job.program, trainset=list(job.train), eval_kwargs=kwargs)
 
 

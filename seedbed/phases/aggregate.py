@@ -51,6 +51,26 @@ def aggregate(
     return {"files": [str(path) for path in files], "status": status}
 
 
+def publish_again(run: SweepRun, choices: Choices) -> bool:
+    """Pair the finished cells and write summary and report from what lies on the disk; False where nothing does.
+
+    What a sweep that was killed had no time to say is said now: cells without a result are named.
+    """
+    finished = finished_cells(run)
+    if not finished:
+        return False
+    for group, cells in run.plan.groups().items():
+        if own := [cell.id for cell in cells if cell.id in finished]:
+            score_group(str(run.folder), group, own)
+    path = run.folder / "summary.json"
+    before: dict[str, Any] = read_json(path) if path.exists() else {"missing": []}
+    reasons = {entry["cell"]: entry["reason"] for entry in before["missing"]}
+    missing = {cell.id: reasons.get(cell.title, "not finished") for cell in run.plan.cells if cell.id not in finished}
+    status = before.get("status") or ("partial" if missing else "completed")
+    aggregate(str(run.folder), missing, status, choices)
+    return True
+
+
 def finished_cells(run: SweepRun) -> set[str]:
     """Ids of the cells whose scores lie on the disk."""
     found: set[str] = set()

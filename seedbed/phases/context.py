@@ -38,6 +38,13 @@ class SweepRun:
     store: Store
     fresh_since: float
     replay: bool
+    rescore_since: float | None = None
+    """Set where stored answers are scored again: nothing is generated, and scores from before it do not count."""
+
+    def done_since(self, phase: str) -> float:
+        """Before this moment a finished phase does not count as done."""
+        again = self.rescore_since or 0.0
+        return max(self.fresh_since, again) if phase == "score" else self.fresh_since
 
     @property
     def ledger_url(self) -> str:
@@ -64,6 +71,7 @@ def open_run(folder: str) -> SweepRun:
         store=Store(Path(settings["root"])),
         fresh_since=settings["fresh_since"],
         replay=settings["replay"],
+        rescore_since=settings.get("rescore_since"),
     )
 
 

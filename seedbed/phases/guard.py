@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from seedbed.errors import CellFailed, SeedbedError
+from seedbed.errors import CellFailed, ProviderError, SeedbedError
 from seedbed.lm.lm import SeedbedLM
 from seedbed.phases.context import CellContext
 from seedbed.phases.samples import causes, describe
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _OF_THE_PROMPT = ("context_length",)
 """Failures that a candidate's own prompt brought about. They count against it, as an unreadable answer does."""
+
+
+_ROUNDS = (False, True)
+"""DSPy's retries are gone through so many times (the last is True): giving up here gives up hours of search."""
 
 
 class Halted(BaseException):
@@ -63,13 +67,17 @@ class Guard:
         """The failure as the phase reports it: a stop of the sweep as it is, anything else as the cell's failure."""
         assert self.cause is not None
         for cause in causes(self.cause):
-            if isinstance(cause, SeedbedError) and type(cause).__name__ != "ProviderError":
+            if isinstance(cause, SeedbedError) and not isinstance(cause, ProviderError):
                 return cause
         told = describe(self.cause)
         return CellFailed(
             f"{title}: the optimisation cannot go on ({told['kind']}: {told['message']}); an optimizer cannot leave an "
             "example out and a failure is no score. Run again: everything paid for is reused."
         )
+
+
+def _may_pass(error: Exception) -> bool:
+    return any(isinstance(cause, ProviderError) and cause.retryable for cause in causes(error))
 
 
 class GuardedLM(SeedbedLM):
@@ -80,18 +88,27 @@ class GuardedLM(SeedbedLM):
         self.guard = guard
 
     def __call__(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
-        self.guard.check()
-        try:
-            return super().__call__(prompt, messages=messages, **kwargs)
-        except Exception as error:
-            raise self.guard.judge_failure(error) from error
+        for last in _ROUNDS:
+            self.guard.check()
+            try:
+                return super().__call__(prompt, messages=messages, **kwargs)
+            except Exception as error:
+                if last or not _may_pass(error):
+                    raise self.guard.judge_failure(error) from error
+        raise AssertionError("the last round returns or raises")
+
+    def inspect_history(self, n: int = 1, file: Any = None) -> None:
+        """Prints nothing: COPRO asks for it at every step, and the ledger has it all."""
 
     async def acall(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
-        self.guard.check()
-        try:
-            return await super().acall(prompt, messages=messages, **kwargs)
-        except Exception as error:
-            raise self.guard.judge_failure(error) from error
+        for last in _ROUNDS:
+            self.guard.check()
+            try:
+                return await super().acall(prompt, messages=messages, **kwargs)
+            except Exception as error:
+                if last or not _may_pass(error):
+                    raise self.guard.judge_failure(error) from error
+        raise AssertionError("the last round returns or raises")
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,13 @@ from seedbed.suite import Case, Feedback, resolve
 if TYPE_CHECKING:
     import dspy
 
-    from seedbed.lm.adapter import quick_adapter
-
     from seedbed.phases.guard import GuardedContext
     from seedbed.phases.search import SearchLog, Split
 
 PROGRAM = "program.json"
 FILES = [PROGRAM, "candidates.jsonl", "metric_logs/train.jsonl", "metric_logs/val.jsonl"]
 
+_NO_LIMIT = 1_000_000_000
 _SAMPLE_ID = "dspy_sample_id"
 """DSPy neither shows fields of this prefix in prompts nor compares them."""
 
@@ -37,6 +36,7 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     so takes the same path; only what was in flight is paid again."""
     import dspy
 
+    from seedbed.lm.adapter import quick_adapter
     from seedbed.optimizers.quiet import hush
     from seedbed.phases.guard import Guard, GuardedContext, Halted, guarded
     from seedbed.phases.search import SearchLog
@@ -48,7 +48,9 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     splits |= {case.sample_id: "train" for case in context.benchmark.train}
     usage = partial(phase_usage, context.runtime.ledger.engine, context.cell.id, "optimise", context.execution)
     log = SearchLog(splits, len(context.benchmark.val), usage)
-    with dspy.context(lm=watched.lm("task"), adapter=quick_adapter(), disable_history=True, track_usage=False):
+    # Failures end the phase before DSPy counts them; it must not stop at unreadable answers on its own.
+    aside = {"disable_history": True, "track_usage": False, "max_errors": _NO_LIMIT}
+    with dspy.context(lm=watched.lm("task"), adapter=quick_adapter(), **aside):
         job = _job(watched, log)
         job = replace(job, program=guarded(job.program, guard, log.called))
         log.candidate(job.program)  # number 0 is the program as it was written
@@ -60,6 +62,7 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
             raise guard.reason(context.cell.title) from error
     if guard.cause is not None:
         raise guard.reason(context.cell.title) from guard.cause
+    report(context.cell, "optimise", log.metric_calls, log.metric_calls)
     rows = log.candidates(best)
     write_json(folder / PROGRAM, _program(context, best))
     write_jsonl(folder / "candidates.jsonl", rows)
@@ -144,7 +147,8 @@ def _judge(context: GuardedContext, log: SearchLog, expected: int) -> Any:
             raise context.guard.halt(error) from error
         if logged:
             log.scored(case.sample_id, verdict.score)
-            report(context.cell, "optimise", log.metric_calls, max(expected, log.metric_calls))
+            # How many there will be is a guess: the last is only known when the search has ended.
+            report(context.cell, "optimise", log.metric_calls, max(expected, log.metric_calls + 1))
         return verdict
 
     return judge

@@ -12,6 +12,7 @@ from seedbed.store import write_json, write_text
 from seedbed.suite import Suite
 
 FOLDER = "evaluation_results"
+_USD_DIGITS = 12
 
 
 def write_result(
@@ -53,7 +54,14 @@ def result_text(percent: float | None, usage: Mapping[str, Mapping[str, Any]], o
 
 
 def _columns(usage: Mapping[str, Any]) -> str:
-    return "".join(f"{_text(usage[name])}," for name in ("list_usd", "tokens_in", "tokens_out"))
+    return "".join(
+        f"{_text(value)}," for value in (exact_usd(usage["list_usd"]), usage["tokens_in"], usage["tokens_out"])
+    )
+
+
+def exact_usd(value: float | None) -> float | None:
+    """Without the last digits, which depend on the order in which a database adds up."""
+    return None if value is None else round(value, _USD_DIGITS)
 
 
 def _text(value: float | None) -> str:
@@ -70,4 +78,5 @@ def _account(usage: Mapping[str, Any] | None, prefix: str) -> dict[str, Any]:
         "output_tokens": "tokens_out",
         "outcomes": "outcomes",
     }
-    return {f"{prefix}{shown}": usage[name] if usage else None for shown, name in names.items()}
+    account = {f"{prefix}{shown}": usage[name] if usage else None for shown, name in names.items()}
+    return account | {f"{prefix}{name}": exact_usd(account[f"{prefix}{name}"]) for name in ("cost", "paid")}

@@ -36,7 +36,7 @@ def run_phase(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
     with run.store.lock(cell, run.runtime().check_stop):
         path = run.store.claim_folder(cell)
         inputs = inputs_hash(run, cell_id, phase)
-        marker = run.store.done(cell, phase, inputs, run.fresh_since)
+        marker = run.store.done(cell, phase, inputs, run.done_since(phase))
         if marker is None:
             files, result = _WORK[phase](CellContext(run, cell, phase), path)
             run.store.mark_done(cell, phase, inputs, files, result)
@@ -54,4 +54,4 @@ def is_done(folder: str, cell_id: str, phase: Phase) -> bool:
     """Whether the files of a phase are there and current; asked before a cached result is believed."""
     run = open_run(folder)
     cell = run.plan.cell(cell_id)
-    return run.store.done(cell, phase, inputs_hash(run, cell_id, phase), run.fresh_since) is not None
+    return run.store.done(cell, phase, inputs_hash(run, cell_id, phase), run.done_since(phase)) is not None

@@ -12,6 +12,7 @@ import dspy
 
 from seedbed.hashing import hash_json
 from seedbed.lm.ledger.reads import PhaseUsage
+from seedbed.phases.result import exact_usd
 from seedbed.stats import mean
 
 Split = Literal["train", "val"]
@@ -105,7 +106,7 @@ class SearchLog:
             "lm_calls": usage.calls,
             "tokens_in": usage.tokens_in,
             "tokens_out": usage.tokens_out,
-            "list_usd": usage.list_usd,
+            "list_usd": exact_usd(usage.list_usd),
             "seconds": round(time.monotonic() - self._started, 3),
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,8 @@ def _work(made: LMRuntime, n: int, limits: tuple[Cap, ...], cell: str = "c", at_
         except Exception:
             return
 
-    try:
+    with suppress(BudgetReached):
         made.run(run_all(made, range(n), one, at_once=at_once, cell=cell))
-    except BudgetReached:
-        pass
     return answered
 
 

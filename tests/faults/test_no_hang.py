@@ -22,12 +22,12 @@ from tests.support.loopback import Loopback
     ("fault", "kind"), [("timeout", "timeout"), ("drip", "timeout"), ("mid_body", "transport"), ("reset", "transport")]
 )
 def test_a_broken_server_is_a_typed_failure_within_the_timeout(tmp_path: Path, fault: str, kind: str) -> None:
-    with Loopback(faults={fault: 1.0}, max_faults=9) as server:
-        with runtime(tmp_path, server, timeout_s=0.5, retries=1) as made:
-            started = time.monotonic()
-            with pytest.raises(Exception) as caught:  # noqa: PT011 - the type is DSPy's
-                made.run(made.lm(scope()).acall("hello"))
-            took = time.monotonic() - started
+    endless = Loopback(faults={fault: 1.0}, max_faults=9)
+    with endless as server, runtime(tmp_path, server, timeout_s=0.5, retries=1) as made:
+        started = time.monotonic()
+        with pytest.raises(Exception) as caught:
+            made.run(made.lm(scope()).acall("hello"))
+        took = time.monotonic() - started
     assert describe(caught.value)["kind"] == kind
     assert took < 10
     found = sums(tmp_path)

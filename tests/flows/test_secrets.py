@@ -69,7 +69,7 @@ def test_a_key_quoted_by_a_provider_is_written_nowhere(
 
 
 def test_a_key_in_a_config_is_refused_and_not_repeated(run_sweep: RunSweep, seedbed_home: Path) -> None:
-    key = "sk-abcdefghijklmnopqrstuvwx"
+    key = "sk-abcdefghijklmnopqr47"
     run = run_sweep(SWEEP.format(base="http://127.0.0.1:9/v1").replace("retries: 1", f"extra: {{user: {key}}}"))
     assert run.code == 2
     assert "field models.gpt.extra.user: holds a secret" in run.err

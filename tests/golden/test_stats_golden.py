@@ -41,4 +41,6 @@ def test_mcnemar(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", _of("cluster_ratio_se"), ids=lambda row: row["name"])
 def test_cluster_ratio(row: dict[str, Any]) -> None:
     ratio = cluster_ratio([(k, n) for k, n in row["clusters"]])
-    assert (ratio.micro, ratio.macro, ratio.se) == pytest.approx((row["micro"], row["macro"], row["se"]), abs=_TOLERANCE)
+    assert (ratio.micro, ratio.macro, ratio.se) == pytest.approx(
+        (row["micro"], row["macro"], row["se"]), abs=_TOLERANCE
+    )

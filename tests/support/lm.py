@@ -88,7 +88,7 @@ def sums(folder: Path, where: str = "1=1") -> Sums:
             text(f"SELECT coalesce(sum(spent_usd),0), coalesce(sum(at_risk_usd),0) FROM attempts WHERE {where}")
         ).one()
         rows = connection.execute(text(f"SELECT outcome, count(*) FROM attempts WHERE {where} GROUP BY outcome"))
-        found = {outcome: count for outcome, count in rows}
+        found: dict[str, int] = dict(rows.all())  # type: ignore[arg-type]
     engine.dispose()
     return Sums(*billed[:4], *money, found, found.get(None, 0), billed[4])
 

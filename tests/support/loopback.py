@@ -1,7 +1,7 @@
 """An OpenAI-compatible server on loopback that keeps its own books and misbehaves on request.
 
-It answers in DSPy's chat format, deterministically: the same body gets the same answer. Which requests go wrong depends on
-the seed, the body and how often it was seen, so a run can be repeated. `python -m tests.support.loopback` serves until
+It answers in DSPy's chat format, deterministically: the same body gets the same answer. Which requests go wrong depends
+on the seed, the body and how often it was seen, so a run can be repeated. `python -m tests.support.loopback` serves until
 killed and prints its port: the benchmark runs it in a process of its own.
 """
 
@@ -208,7 +208,7 @@ def answer(body: Mapping[str, Any], name: str) -> str:
     value = "yes" if int(name[:8], 16) % 2 else "no"
     if body.get("response_format"):
         last = asked.rpartition("Respond with a JSON object")[2]
-        return json.dumps({field: value for field in re.findall(r"`(\w+)`", last)})
+        return json.dumps(dict.fromkeys(re.findall(r"`(\w+)`", last), value))
     last = asked.rpartition("Respond with the corresponding output fields")[2]
     parts = [
         f"[[ ## {field} ## ]]\n{_typed(kind, value)}\n"

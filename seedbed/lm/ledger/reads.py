@@ -16,6 +16,8 @@ from seedbed.lm.ledger.database import reading
 
 OUTCOMES = ("paid", "reused", "failed", "lost")
 
+_TOKENS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
+
 _a = schema.attempts
 
 
@@ -47,10 +49,7 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseU
     answered = (
         select(
             _a.c.key,
-            *(
-                func.max(_a.c[name]).label(name)
-                for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
-            ),
+            *(func.max(_a.c[name]).label(name) for name in _TOKENS),
             func.max(_a.c.list_usd).label("list_usd"),
             func.max(_a.c.outcome).label("outcome"),
         )
@@ -65,7 +64,7 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseU
         total = connection.execute(
             select(
                 func.count().label("calls"),
-                *(func.coalesce(func.sum(answered.c[n]), 0).label(n) for n in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")),
+                *(func.coalesce(func.sum(answered.c[n]), 0).label(n) for n in _TOKENS),
                 func.sum(answered.c.list_usd).label("list_usd"),
                 func.count(answered.c.list_usd).label("priced"),
             )
@@ -101,7 +100,7 @@ def cost_rows(engine: Engine, sweep: str) -> list[dict[str, Any]]:
         select(
             *by,
             func.count().label("calls"),
-            *(func.coalesce(func.sum(_a.c[n]), 0).label(n) for n in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")),
+            *(func.coalesce(func.sum(_a.c[n]), 0).label(n) for n in _TOKENS),
             func.sum(_a.c.spent_usd).label("spent_usd"),
             func.sum(_a.c.list_usd).label("list_usd"),
             func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk_usd"),

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.intervals import Interval, cluster_bootstrap, wilson
+from seedbed.intervals import Interval, cluster_bootstraps, wilson
 from seedbed.stats import mean
 from seedbed.suite import ScoreRow
 from seedbed.suites.contract_risk.levels import ENGLISH, LEVELS
@@ -34,8 +34,9 @@ def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
     figures |= {f"support_{ENGLISH[level]}": sum(matrix[i]) for i, level in enumerate(LEVELS)}
     for name, rate in rates(scored).items():
         figures |= _with_interval(name, rate)
+    resampled = bootstrap(scored)
     for name in BOOTSTRAPPED:
-        figures |= _ends(name, bootstrap(scored, name))
+        figures |= _ends(name, resampled.get(name))
     figures |= _latency(scored)
     figures["n_law_incomplete"] = sum(_law_verdicts(scored)["incomplete"])
     for i, gold in enumerate(_COLUMNS[:3]):
@@ -91,13 +92,11 @@ def by_cluster(rows: Sequence[ScoreRow]) -> dict[str, list[ScoreRow]]:
     return clusters
 
 
-def bootstrap(rows: Sequence[ScoreRow], name: str) -> Interval | None:
-    """The interval of one of the figures that are no rates, resampled by group."""
+def bootstrap(rows: Sequence[ScoreRow]) -> dict[str, Interval | None]:
+    """The intervals of the figures that are no rates, resampled by group."""
     # A group is one row of counts: a thousand resamples add up a few dozen of them instead of all the verdicts.
     counts = {cluster: [_counts(own)] for cluster, own in by_cluster(rows).items()}
-    return cluster_bootstrap(
-        counts, lambda drawn: quick_figures([sum(column) for column in zip(*drawn, strict=True)])[name]
-    )
+    return cluster_bootstraps(counts, lambda drawn: quick_figures([sum(column) for column in zip(*drawn, strict=True)]))
 
 
 def _counts(rows: Sequence[ScoreRow]) -> list[int]:

@@ -27,7 +27,7 @@ def draw(title: str, matrix: Sequence[Sequence[int]]) -> Any:
     from matplotlib.figure import Figure
 
     shares = [[count / (sum(row) or 1) for count in row] for row in matrix]
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": title, "font.size": 10}):
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": title, "font.size": 10, "axes.grid": False}):
         figure = Figure(figsize=(4.4, 3.3), layout="constrained")
         FigureCanvasAgg(figure)
         axes: Any = figure.add_subplot()

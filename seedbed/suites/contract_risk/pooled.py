@@ -35,10 +35,10 @@ def pooled_figures(seeds: Sequence[Sequence[ScoreRow]]) -> list[str | None]:
     """The cells of COLUMNS, each with its 95% interval."""
     rows = [row for own in seeds for row in own if row.status != "skipped"]
     counts = [count for line in confusion(rows) for count in line]
-    figures = quick_figures(counts)
+    figures, resampled = quick_figures(counts), bootstrap(rows)
     return [
         _rate(rows, "accuracy", len(seeds)),
-        *(_cell(figures[name], bootstrap(rows, name)) for _, name in _MATRIX),
+        *(_cell(figures[name], resampled.get(name)) for _, name in _MATRIX),
         *(_rate(rows, name, len(seeds)) for _, name in _RATES),
         _latency(rows),
     ]

@@ -51,15 +51,17 @@ def _budget(value: Any) -> Any:
     return "inf" if isinstance(value, float) and math.isinf(value) and value > 0 else value
 
 
+Tokens = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Budget = Annotated[Tokens | Literal["inf"], BeforeValidator(_budget)]
+
+
 class CrossOptions(Options):
     pivot: Language = "en"
     """Candidates in other languages are translated into this one."""
 
 
 class LbragOptions(Options):
-    budget: Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | Literal["inf"], BeforeValidator(_budget)] = (
-        35
-    )
+    budget: Budget = 35.0
     """Translation tokens a question may cost: from 1 on a number of tokens, between 0 and 1 a share of the tokens of
     all its candidates. `inf` is no budget: all that `cross` would translate is."""
     pivot: Language | None = None

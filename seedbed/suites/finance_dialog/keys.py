@@ -37,6 +37,8 @@ class Place:
     user_texts: Sequence[str]
     position: int
     """Of the turn among the user turns, from 1."""
+    raw_texts: Sequence[str] = ()
+    """All turns of both sides, where a trace of MemFinRobot carries them."""
 
 
 def resolve_key(key: str, place: Place, lexicon: Lexicon, *, strict: bool = True) -> ResolvedKey:
@@ -51,7 +53,9 @@ def resolve_key(key: str, place: Place, lexicon: Lexicon, *, strict: bool = True
     if match := _HISTORY.fullmatch(key):
         number = int(match[1])
         if not 1 <= number <= len(place.user_texts):
-            return _unresolved(key)
+            # Upstream then counts the turns of both sides.
+            absolute = place.raw_texts[number - 1] if 1 <= number <= len(place.raw_texts) and not strict else None
+            return _found(key, absolute, "history_abs_turn", strict)
         if strict and number >= place.position:
             return _unresolved(key, "not_before_this_turn")
         return _found(key, place.user_texts[number - 1], "history_user_turn", strict)

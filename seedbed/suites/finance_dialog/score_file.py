@@ -16,29 +16,27 @@ from seedbed.suites.finance_dialog.turns import build_turn_eval_rows
 
 
 def score_file(path: Path, out: Path, options: ScoreFileOptions) -> str:
-    """Writes turn_eval.jsonl and metrics_summary.json, named after the traces (`dialog_trace_mem0` -> `turn_eval_mem0`)
-    so that files of several systems can lie together."""
+    """Writes turn_eval.jsonl and metrics_summary.json; the manifest is part of the summary."""
     lexicon = load_lexicon(options.lexicon)
     traces = read_traces(path)
     if not any(turn.get("gt_turn_tags") for trace in traces for turn in trace["turns"]):
         raise UserError(f"{path}: no turn has gt_turn_tags; traces are scored with the gold they carry.")
     ignore = options.ignore_memory_keys or all(trace.get("m1_handling") == M1_IGNORED for trace in traces)
     rows = build_turn_eval_rows(traces, lexicon, options.profile, ignore)
-    suffix = path.stem.removeprefix("dialog_trace") if path.stem.startswith("dialog_trace") else ""
     found = summary(traces, rows, lexicon, options.profile, ignore)
     manifest = run_manifest(str(traces[0].get("run_id") or path.stem), lexicon, options.profile, ignore)
-    write_jsonl(out / f"turn_eval{suffix}.jsonl", rows)
+    write_jsonl(out / "turn_eval.jsonl", rows)
     write_json(
-        out / f"metrics_summary{suffix}.json",
+        out / "metrics_summary.json",
         {"run_id": manifest["run_id"], "trace_version": "v1", "traces": path.name, "manifest": manifest, **found},
     )
-    return _printed(found, manifest, out, suffix)
+    return _printed(found, manifest, out)
 
 
-def _printed(found: dict[str, Any], manifest: dict[str, Any], out: Path, suffix: str) -> str:
+def _printed(found: dict[str, Any], manifest: dict[str, Any], out: Path) -> str:
     counters = found["counters"]
     lines = [
-        f"{counters['total_dialogs']} dialogues, {counters['total_turn_pairs']} turns, profile {manifest['profile']}",
+        f"dialogues {counters['total_dialogs']}, turns {counters['total_turn_pairs']}, profile {manifest['profile']}",
         f"{'figure':<28}{'micro':>8}{'macro':>8}{'penal.':>8}   eligible/skipped/failed",
     ]
     for metric in METRICS:
@@ -53,7 +51,7 @@ def _printed(found: dict[str, Any], manifest: dict[str, Any], out: Path, suffix:
     if "appendix" in found:
         with_keys = found["appendix"]["m1_with_memory_keys"]["micro"]
         lines.append(f"M1 leaves the memory keys out; with them: key_coverage {_number(with_keys['key_coverage'])}")
-    lines.append(f"written: {out / f'turn_eval{suffix}.jsonl'}, {out / f'metrics_summary{suffix}.json'}")
+    lines.append(f"written: {out / 'turn_eval.jsonl'}, {out / 'metrics_summary.json'}")
     return "\n".join(lines)
 
 

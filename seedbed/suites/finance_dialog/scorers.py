@@ -74,15 +74,15 @@ def summary(
 
 
 def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
-    """Micro figures by their own names, the others with a suffix, counts by metric."""
+    """Micro figures by their own names, macro and penalised ones with a prefix, counts by metric."""
     flat: dict[str, float | int | None] = {}
     tallies: Tallies = {metric: {row.sample_id: row.details["tallies"][metric] for row in rows} for metric in METRICS}
     profile: Profile = rows[0].details["profile"] if rows else "spec"
     for metric, result in results(tallies, profile).items():
         short = metric.partition("_")[0]
         flat |= result["micro"]
-        flat |= {f"{name}_macro": value for name, value in result["macro"].items()}
-        flat |= {f"{name}_penalised": value for name, value in result["penalised"].items()}
+        flat |= {f"macro_{name}": value for name, value in result["macro"].items()}
+        flat |= {f"penalised_{name}": value for name, value in result["penalised"].items()}
         flat[f"availability_{short}"] = result["availability"]
         flat |= {f"{name}_{short}": value for name, value in result["counts"].items()}
     flat["availability"] = flat[f"availability_{M4.partition('_')[0]}"]

@@ -76,7 +76,8 @@ def _memory(
     strict: bool,
 ) -> Row:
     user_texts = [str(t.get("user_text") or "") for t in trace.get("turns") or []]
-    place = Place(trace.get("profile_gt") or {}, user_texts, position)
+    raw_texts = [str(t.get("text") or "") for t in trace.get("raw_turns") or []]
+    place = Place(trace.get("profile_gt") or {}, user_texts, position, raw_texts)
     resolved = [resolve_key(key, place, lexicon, strict=strict) for key in keys]
     # A profile that resolves more than `spec` would still says how many keys `spec` leaves out.
     left_out = sum(not resolve_key(key, place, lexicon).resolvable for key in dict.fromkeys(keys))

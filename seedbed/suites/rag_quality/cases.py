@@ -36,7 +36,7 @@ def load(options: CaseOptions) -> Benchmark:
         test=[_as_case(sample_id, case) for sample_id, case in kept.items()],
         resources={
             "cases": kept,
-            "passages": _passages(_documents_file(path, options), read.values()),
+            "passages": _passages(path / DOCUMENTS, read.values()),
             "scoring": options.scoring,
         },
         excluded={"other language": len(read) - len(wanted), "over the limit": len(wanted) - len(kept)},
@@ -89,15 +89,9 @@ def _of_languages(path: Path, cases: Mapping[str, EvalCase], languages: list[str
     return {key: case for key, case in cases.items() if languages is None or language_of(case) in languages}
 
 
-def _documents_file(path: Path, options: CaseOptions) -> Path | None:
-    if options.documents is not None:
-        return options.documents
-    return path / DOCUMENTS if path.is_dir() and (path / DOCUMENTS).exists() else None
-
-
-def _passages(file: Path | None, cases: Iterable[EvalCase]) -> list[Passage]:
+def _passages(file: Path, cases: Iterable[EvalCase]) -> list[Passage]:
     """Of the documents' file, or, where there is none, every text that the cases hold, once."""
-    if file is not None:
+    if file.exists():
         return list(_document_passages(file))
     found: dict[str, Passage] = {}
     for case in cases:
@@ -111,8 +105,6 @@ def _passages(file: Path | None, cases: Iterable[EvalCase]) -> list[Passage]:
 
 def _document_passages(path: Path) -> Iterator[Passage]:
     """A row a document; its paragraphs are the passages."""
-    if not path.exists():
-        raise UserError(f"{path}: no such file; each line is {{document_id, text}}.")
     for number, row in _numbered_rows(path):
         for name in ("document_id", "text"):
             if not isinstance(row.get(name), str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -34,10 +33,9 @@ class Scoring(Options):
 
 
 class CaseOptions(BenchmarkOptions):
-    """`path` is a JSONL of cases, or a folder with cases.jsonl and documents.jsonl."""
+    """`path` is a folder with cases.jsonl and documents.jsonl, or one JSONL of cases; the systems that retrieve then
+    search the texts that the cases hold."""
 
-    documents: Path | None = None
-    """documents.jsonl for the systems that retrieve; null takes the folder's, or the texts that the cases hold."""
     languages: list[str] | None = None
     """Only cases whose question is in one of these (en, zh, ja, ar, ...); null takes all."""
     scoring: Scoring = Scoring()

@@ -102,8 +102,8 @@ def _bars(cells: Sequence[CellResult]) -> Figure:
             x = at + (place - (len(labels) - 1) / 2) * width
             # An undefined mean has no bar: a bar of height 0 would say 0.
             axes.bar(x, centre if centre is not None else float("nan"), width * 0.9, color=f"C{place}")
-            if centre is None:
-                axes.text(x, 0.01, "-", ha="center", fontsize=8)
+            if not centre:
+                axes.text(x, 0.01, "-" if centre is None else "0", ha="center", fontsize=8, color=f"C{place}")
         axes.bar(0, float("nan"), color=f"C{place}", label=label)
     axes.set_xticks(range(len(METRICS)), [_SHORT[name] for name in METRICS])
     axes.set_ylim(0, 1.05)

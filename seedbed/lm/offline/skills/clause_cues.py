@@ -79,8 +79,15 @@ def view(clause: str, rules: Sequence[RuleCue], laws: Sequence[LawCue], *, weigh
         score += 0.6
     score += _against_limits(clause, [text for text in (rule and rule.text, law and law.text) if text])
     level = "高" if score >= 1.8 else "中" if score >= 0.8 else "低"
-    cited = (rule.laws.split("；")[0] if rule and rule.laws != "无" else None) or (law.title if law else None)
-    return View(level, rule.name if rule else "条款对一方不利", _fragments(clause, rule), cited)
+    return View(level, rule.name if rule else "条款对一方不利", _fragments(clause, rule), _citation(rule, law))
+
+
+def _citation(rule: RuleCue | None, law: LawCue | None) -> str | None:
+    """An article whose text was there to read, unless the rule speaks of others; else what the rule names first."""
+    named = rule.laws.split("；") if rule and rule.laws != "无" else []
+    if law and (not named or law.title in named):
+        return law.title
+    return named[0] if named else None
 
 
 def _hits(rule: RuleCue, clause: str) -> int:

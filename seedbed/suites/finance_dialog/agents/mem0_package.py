@@ -42,26 +42,26 @@ class Mem0PackageSession:
     def __init__(self, agent: Mem0Package) -> None:
         self._agent = agent
         self._memory: Any = None
-        self._added: dict[str, int] = {}
+        # Ids of the package are random; the turn and place of a memory are the same in every run.
+        self._added: dict[str, tuple[int, int]] = {}
 
     async def respond(self, turn: TurnInput) -> TurnOutput:
         if self._memory is None:
             self._memory = await asyncio.to_thread(_open_memory, self._agent.lm)
         added = await self._memory.add([{"role": "user", "content": turn.user_text}], user_id=turn.user_id)
-        for entry in added["results"]:
-            self._added[entry["id"]] = turn.turn_pair_id
+        for place, entry in enumerate(added["results"], start=1):
+            self._added[entry["id"]] = (turn.turn_pair_id, place)
         found = await self._memory.search(
             turn.user_text, top_k=self._agent.top_k, filters={"user_id": turn.user_id}, threshold=0.0
         )
-        items = [
-            # Ids of the package are random; the place of a memory is the same in every run.
-            RecallItem(f"t{self._added.get(hit['id'], 0)}", hit["memory"], round(float(hit["score"]), 6),
-                       self._added.get(hit["id"], 0))
-            for hit in found["results"]
-        ]  # fmt: skip
+        items = [self._item(hit) for hit in found["results"]]
         recall = Recall(query=turn.user_text, items=items)
         reply, tools = await self._agent.reply(turn, recall)
         return TurnOutput(reply, recall, tools, {}, calls=2)
+
+    def _item(self, hit: Mapping[str, Any]) -> RecallItem:
+        turn, place = self._added.get(hit["id"], (0, 0))
+        return RecallItem(f"t{turn}.{place}", hit["memory"], round(float(hit["score"]), 6), turn)
 
     def ended(self, turn: TurnInput, reply: str | None) -> None:
         """Nothing: the message went into the memory before the reply."""

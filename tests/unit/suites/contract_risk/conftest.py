@@ -60,9 +60,7 @@ def run_cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
     ) -> list[CellResult]:
         folder = tmp_path_factory.mktemp("sweep")
         config = folder / "reviews.yaml"
-        text = SWEEP.format(
-            systems=", ".join(systems), limit=limit, skill=skill, temperature=temperature, extra=extra
-        )
+        text = SWEEP.format(systems=", ".join(systems), limit=limit, skill=skill, temperature=temperature, extra=extra)
         config.write_text(text, encoding="utf-8")
         plan = make_plan(*load_config(config))
         planned = prepare(plan, folder / "out")

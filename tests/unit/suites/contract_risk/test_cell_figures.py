@@ -134,7 +134,9 @@ def test_rules_fired_on_negatives_lower_precision_and_not_recall() -> None:
 
 def test_latency_is_of_paid_calls_only() -> None:
     checks = Checks(make_verifier("lexical"), INDEX)
-    paid = [score_one(_case(), Prediction("a", {"review": GOOD}), checks, SampleUsage(2, 1, 1, None, s)) for s in (1.0, 3.0)]
+    paid = [
+        score_one(_case(), Prediction("a", {"review": GOOD}), checks, SampleUsage(2, 1, 1, None, s)) for s in (1.0, 3.0)
+    ]
     reused = score_one(_case(), Prediction("a", {"review": GOOD}), checks, SampleUsage(2, 1, 1, None, None))
     figures = aggregate([*paid, reused])
     assert (figures["avg_latency"], figures["p50_latency"], figures["n_latency"]) == (2.0, 2.0, 2)

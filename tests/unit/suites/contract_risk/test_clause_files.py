@@ -115,7 +115,13 @@ FOREIGN = [
             {"risk_id": "L1", "risk_name": "试用期", "risk_level": "高", "laws": "《劳动合同法》第十九条"},
         ],
     },
-    {"id": 2, "contract_text": "试用期一个月。", "case_type": "negative", "source_domain": "劳动", "expected_risks": []},
+    {
+        "id": 2,
+        "contract_text": "试用期一个月。",
+        "case_type": "negative",
+        "source_domain": "劳动",
+        "expected_risks": [],
+    },
 ]
 
 
@@ -155,5 +161,5 @@ def test_keyword_rules_are_read_and_belong_to_their_file(tmp_path: Path) -> None
 
 
 def test_a_named_rules_file_must_be_there(clause_file: Write) -> None:
-    with pytest.raises(UserError, match="none.jsonl: no such file"):
+    with pytest.raises(UserError, match=r"none\.jsonl: no such file"):
         load(ClauseOptions(path=clause_file([_line()]), rules=Path("none.jsonl")))

@@ -25,7 +25,13 @@ def _finding(excerpt: str) -> tuple[bool, str]:
 
 
 @pytest.mark.parametrize(
-    "excerpt", ["乙方不得提出异议", "「乙方 不得，提出异议。」", "逾期３０日不付款的", "甲方有权解除合同。违约金为合同总价的3.5％"]
+    "excerpt",
+    [
+        "乙方不得提出异议",
+        "「乙方 不得，提出异议。」",
+        "逾期３０日不付款的",
+        "甲方有权解除合同。违约金为合同总价的3.5％",
+    ],
 )
 def test_the_same_words_are_exact_whatever_the_typography(excerpt: str) -> None:
     assert _finding(excerpt) == (True, "exact")
@@ -43,7 +49,9 @@ def test_a_changed_number_is_refused(excerpt: str) -> None:
     assert not _finding(excerpt)[0]
 
 
-@pytest.mark.parametrize("excerpt", ["乙方得提出异议", "提出异议", "逾期30日付款的，甲方有权解除合同", "甲方无权解除合同"])
+@pytest.mark.parametrize(
+    "excerpt", ["乙方得提出异议", "提出异议", "逾期30日付款的，甲方有权解除合同", "甲方无权解除合同"]
+)
 def test_a_lost_or_added_negation_is_refused(excerpt: str) -> None:
     assert not _finding(excerpt)[0]
 

@@ -11,7 +11,15 @@ INDEX = read_law_index(DATA / "law_index.json", ())
 
 @pytest.mark.parametrize(
     ("numeral", "value"),
-    [("十", 10), ("十九", 19), ("一百零五", 105), ("五百八十五", 585), ("一千二百六十", 1260), ("二〇二四", 2024), ("7", 7)],
+    [
+        ("十", 10),
+        ("十九", 19),
+        ("一百零五", 105),
+        ("五百八十五", 585),
+        ("一千二百六十", 1260),
+        ("二〇二四", 2024),
+        ("7", 7),
+    ],
 )
 def test_numerals(numeral: str, value: int) -> None:
     assert to_int(numeral) == value

@@ -21,7 +21,10 @@ def test_a_limit_in_a_law_is_compared_with_the_clause() -> None:
 
 
 def test_mitigation_counts_when_the_prompt_says_so() -> None:
-    clause, rules = "支付违约金五万元，数额由双方协商确定。", read_rules(RULE.replace("触发词：试用期", "触发词：违约金"))
+    clause, rules = (
+        "支付违约金五万元，数额由双方协商确定。",
+        read_rules(RULE.replace("触发词：试用期", "触发词：违约金")),
+    )
     assert view(clause, rules, [], weighs=True).level == "中"
     assert view(clause, rules, [], weighs=False).level == "高"
 

@@ -6,7 +6,9 @@ from seedbed.suites.contract_risk.parser import parse_review
 from tests.unit.suites.contract_risk.conftest import review
 
 
-@pytest.mark.parametrize("value", ["高", "高。", "高风险", "**高**", "高（建议修改）", "高，因为该条款中另有约定", "等级为高"])
+@pytest.mark.parametrize(
+    "value", ["高", "高。", "高风险", "**高**", "高（建议修改）", "高，因为该条款中另有约定", "等级为高"]
+)
 def test_a_level_may_be_dressed_up(value: str) -> None:
     assert parse_review(review(value)).level == "高"
 

@@ -21,6 +21,11 @@ def cells(run_cells: Run) -> dict[str, CellResult]:
     return {cell.label: cell for cell in run_cells(list(SUITE.systems))}
 
 
+@pytest.fixture(scope="module")
+def parts(cells: dict[str, CellResult]) -> list[Table | Figure]:
+    return list(report(list(cells.values())))
+
+
 def test_the_eleven_systems_answer_every_case(cells: dict[str, CellResult]) -> None:
     assert len(cells) == 11
     assert {(cell.metrics["n"], cell.metrics["n_errors"]) for cell in cells.values()} == {(66, 0)}
@@ -55,8 +60,8 @@ def test_rules_are_worth_more_than_nothing(cells: dict[str, CellResult]) -> None
 
 
 def test_guessed_citations_are_hallucinated_more_often_than_given_ones(cells: dict[str, CellResult]) -> None:
-    assert cells["prompt_only"].metrics["law_hallucination_rate"] > 0.05
     assert cells["full"].metrics["law_hallucination_rate"] == 0.0
+    assert cells["prompt_only"].metrics["law_hallucination_rate"] > 0.0
 
 
 def test_the_second_pass_mends_slips(run_cells: Run) -> None:
@@ -76,8 +81,8 @@ def test_every_row_and_the_manifest_name_the_verifier(cells: dict[str, CellResul
     assert (options["verifier"], options["threshold"]) == ("lexical", 0.5)
 
 
-def test_the_report_has_the_ablation_table_and_a_heat_map_a_system(cells: dict[str, CellResult]) -> None:
-    table, *figures = report(list(cells.values()))
+def test_the_report_has_the_ablation_table_and_a_heat_map_a_system(parts: list[Table | Figure]) -> None:
+    table, *figures = parts
     assert isinstance(table, Table)
     assert [line[0] for line in table.rows] == list(SUITE.systems)
     assert "lexical>=0.8" in table.note
@@ -87,19 +92,15 @@ def test_the_report_has_the_ablation_table_and_a_heat_map_a_system(cells: dict[s
     assert all(isinstance(figure, Figure) and figure.svg.startswith("<svg") for figure in figures)
 
 
-def test_the_table_shows_trivial_rows_that_were_not_run(cells: dict[str, CellResult]) -> None:
-    table, *_ = report([cells["full"], cells["no_rag"]])
-    assert isinstance(table, Table)
-    assert [line[0] for line in table.rows] == ["full", "no_rag", "always_high", "always_medium", "prior_random"]
-
-
-def test_trivial_rows_are_the_same_whether_run_or_added(cells: dict[str, CellResult]) -> None:
-    run, *_ = report(list(cells.values()))
-    added, *_ = report([cells["full"]])
+def test_trivial_rows_that_were_not_run_are_added_as_they_would_have_been(
+    cells: dict[str, CellResult], parts: list[Table | Figure]
+) -> None:
+    run, (added, *_) = parts[0], report([cells["full"]])
     assert isinstance(run, Table)
     assert isinstance(added, Table)
     lines = {line[0]: line for line in run.rows}
-    assert all(line == lines[line[0]] for line in added.rows[1:])
+    assert [line[0] for line in added.rows] == ["full", "always_high", "always_medium", "prior_random"]
+    assert all(line == lines[line[0]] for line in added.rows)
 
 
 def test_the_table_refuses_to_mix_verifiers(cells: dict[str, CellResult], run_cells: Run) -> None:

@@ -41,7 +41,9 @@ def test_the_gravest_rule_comes_first() -> None:
 
 
 def test_rules_of_another_contract_type_do_not_fire() -> None:
-    book = RuleBook([Rule("a", "a", "租赁", "a", "高", any_of=["押金"]), Rule("b", "b", "买卖", "b", "高", any_of=["定金"])])
+    book = RuleBook(
+        [Rule("a", "a", "租赁", "a", "高", any_of=["押金"]), Rule("b", "b", "买卖", "b", "高", any_of=["定金"])]
+    )
     assert book.fired("押金和定金", "买卖")[0].rule_id == "b"
 
 

@@ -92,3 +92,12 @@ def sweep(tmp_path: Path) -> Iterator[MakeSweep]:
 def evidence(output: Mapping[str, Any]) -> Sequence[str]:
     """The texts before the model, in order."""
     return [block["text"] for block in output["evidence"]]
+
+
+@pytest.fixture(scope="session")
+def tiny_bge(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Folders of a tiny embedder and reranker; tests that want them are skipped where FlagEmbedding is missing."""
+    pytest.importorskip("FlagEmbedding", reason="extra `embeddings` is not installed")
+    from tests.support.tiny_bge import build_tiny_bge
+
+    return build_tiny_bge(tmp_path_factory.mktemp("bge"))

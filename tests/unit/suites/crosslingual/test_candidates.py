@@ -15,11 +15,17 @@ from seedbed.suites.crosslingual.diskcache import build_once, folder_for
 from tests.support.loopback import Loopback
 from tests.unit.suites.crosslingual.conftest import MakeSweep
 
-TEXTS = ["富士山位于本州岛。", "ทะเลสาบไบคาลเป็นทะเลสาบที่ลึกที่สุด", "Der Nil fließt ins Mittelmeer.", "東京タワーの高さは333メートルです。"]
+TEXTS = [
+    "富士山位于本州岛。",
+    "ทะเลสาบไบคาลเป็นทะเลสาบที่ลึกที่สุด",
+    "Der Nil fließt ins Mittelmeer.",
+    "東京タワーの高さは333メートルです。",
+]
 
 
 @pytest.mark.parametrize(
-    ("question", "best"), [("本州岛在哪里", 0), ("ทะเลสาบไบคาลลึกเท่าไร", 1), ("Wohin fließt der Nil?", 2), ("東京タワーの高さ", 3)]
+    ("question", "best"),
+    [("本州岛在哪里", 0), ("ทะเลสาบไบคาลลึกเท่าไร", 1), ("Wohin fließt der Nil?", 2), ("東京タワーの高さ", 3)],
 )
 def test_bm25_finds_texts_in_scripts_without_spaces(tmp_path: Path, question: str, best: int) -> None:
     assert Bm25Index(TEXTS, tmp_path).search(question, 2)[0][0] == best

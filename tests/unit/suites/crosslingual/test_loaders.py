@@ -90,7 +90,12 @@ def test_a_budget_may_be_written_as_inf_and_is_kept_so() -> None:
 def mkqa_row(number: int, kind: str, text: str | None) -> dict[str, Any]:
     answers = {lang: [{"type": kind, "text": text, "aliases": ["alias"]} if text else {"type": kind, "text": None}]
                for lang in ("en", "zh_cn")}  # fmt: skip
-    return {"example_id": number, "query": "q", "queries": {"en": f"q{number}", "zh_cn": f"问{number}"}, "answers": answers}
+    return {
+        "example_id": number,
+        "query": "q",
+        "queries": {"en": f"q{number}", "zh_cn": f"问{number}"},
+        "answers": answers,
+    }
 
 
 def test_mkqa_items_without_a_text_are_excluded_and_counted_by_type(tmp_path: Path) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from seedbed.errors import SeedbedError
-from tests.unit.suites.crosslingual.conftest import MakeSweep, evidence
+from tests.unit.suites.crosslingual.conftest import MakeSweep, Sweep, evidence
 
+XQUAD = (
+    Path(os.environ.get("SEEDBED_SHARED") or Path(__file__).resolve().parents[4].parent / "shared") / "data" / "xquad"
+)
 ALL = [
     "direct",
     "multi",
@@ -19,9 +24,9 @@ ALL = [
 RAG = ["multi", "cross", "lbrag-b0", "lbrag-b10", "lbrag-b35", "lbrag-b70", "lbrag-binf", "lbrag-share"]
 
 
-@pytest.fixture
-def outputs(sweep: MakeSweep) -> dict[str, dict[str, dict[str, Any]]]:
-    tried = sweep(systems=ALL, benchmarks=[{"name": "tiny", "limit": 24}])
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[str, Any]]]:
+    tried = Sweep(tmp_path_factory.mktemp("all"), systems=ALL, benchmarks=[{"name": "tiny", "limit": 24}])
     return {label: tried.outputs(label) for label in ["direct", *RAG]}
 
 
@@ -105,3 +110,15 @@ def test_a_translator_that_fails_is_an_error_of_the_sample_and_not_a_score(sweep
     assert metrics["n_errors"] == sum(row["status"] == "error" for row in rows) > 0
     assert all(row["scores"] == {} for row in rows if row["status"] == "error")
     assert metrics["n"] + metrics["n_errors"] == 12
+
+
+@pytest.mark.skipif(not XQUAD.exists(), reason="no XQuAD files")
+def test_all_four_systems_answer_xquad(sweep: MakeSweep) -> None:
+    """Ten questions in each of the five languages; the whole hundred is a matter of a minute, not of a test."""
+    systems = ["direct", "multi", "cross", "lbrag"]
+    tried = sweep(systems=systems, benchmarks=[{"name": "xquad", "path": str(XQUAD), "limit": 50}])
+    metrics = {label: tried.metrics(label) for label in systems}
+    assert {(own["n"], own["n_errors"]) for own in metrics.values()} == {(50, 0)}
+    assert metrics["direct"]["cost"] == metrics["multi"]["cost"] == 0
+    assert metrics["lbrag"]["cost"] <= 35 < metrics["cross"]["cost"]
+    assert metrics["multi"]["answer_in_context"] > 0.8, "BM25 finds the paragraph in five languages"

@@ -53,11 +53,14 @@ class OfflineEngine:
         )
 
 
-class NoThreads:
-    """DSPy wants a synchronous engine beside the other; nobody here calls it."""
+class FromThreads:
+    """The same for callers in threads, such as a package that knows nothing of our loop."""
+
+    def __init__(self, engine: OfflineEngine) -> None:
+        self.engine = engine
 
     def complete(self, request: Any) -> Response:
-        raise AssertionError("agents await their model")
+        return asyncio.run(self.engine.complete(request))
 
 
 @dataclass
@@ -74,7 +77,9 @@ class LocalContext:
         return self.folder
 
     def lm(self, role: str = "task") -> dspy.LM:
-        return dspy.LM("offline/test", engine=NoThreads(), async_engine=self.engine, cache=False, num_retries=0)
+        return dspy.LM(
+            "offline/test", engine=FromThreads(self.engine), async_engine=self.engine, cache=False, num_retries=0
+        )
 
     async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[Any]]) -> list[Any]:
         return list(await asyncio.gather(*(work(case) for case in cases)))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from seedbed.redact import redact
 from seedbed.store import read_json, write_jsonl
 from seedbed.suite import CellResult, Figure, Prediction, ScoreRow, Table
 from seedbed.suites.finance_dialog.console import console
@@ -59,14 +60,22 @@ def test_flat_metrics_from_stored_rows_equal_the_summary(bench: Bench) -> None:
         assert flat[f"availability_{short}"] == told[metric]["availability"]
 
 
+def test_no_name_of_a_figure_is_taken_for_a_secret(bench: Bench) -> None:
+    cell = _cell(bench, "llm_only", "llm_only")
+    names = json.dumps(dict(cell.metrics))
+    assert redact(names) == names
+    files = ("dialog_trace.jsonl", "turn_eval.jsonl", "metrics_summary.json", "scores.jsonl")
+    assert all("[redacted]" not in (cell.folder / name).read_text("utf-8") for name in files)
+
+
 def test_timeouts_lower_availability_and_penalised_figures_and_mark_the_plain_ones(bench: Bench) -> None:
     sound = _cell(bench, "full_context", "sound")
     shaky = _cell(bench, "full_context", "shaky", errors={"timeout": 0.2})
     assert sound.metrics["availability"] == 1.0
     assert shaky.metrics["availability"] < 1.0
     for name in ("key_coverage", "risk_coverage", "compliance_label_acc", "rubric_hit_rate", "judge_score_mean"):
-        assert shaky.metrics[f"{name}_penalised"] < shaky.metrics[name]
-        assert sound.metrics[f"{name}_penalised"] == sound.metrics[name]
+        assert shaky.metrics[f"penalised_{name}"] < shaky.metrics[name]
+        assert sound.metrics[f"penalised_{name}"] == sound.metrics[name]
     lines = console({"sound": sound.metrics, "shaky": shaky.metrics}).splitlines()
     assert "*" not in lines[0]
     assert "M3=" in lines[1]

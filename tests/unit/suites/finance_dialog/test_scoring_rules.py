@@ -59,6 +59,14 @@ def test_a_one_character_value_without_a_labelled_form_leaves_the_denominator() 
     assert result["counts"]["unresolvable_key_total"] == 1
 
 
+def test_upstream_takes_an_index_beyond_the_user_turns_for_one_of_all_turns() -> None:
+    raw = [{"role": "user", "text": "我是稳健型"}, {"role": "assistant", "text": "已经记下了"}]
+    asked = turn(1, keys=["history_turn_index:2"], recall={"short_term_context": "已经记下了"})
+    played = trace(asked, raw_turns=raw)
+    assert evaluate_traces([played], LEXICON, "upstream_compat")[M1]["micro"]["key_coverage"] == 1.0
+    assert evaluate_traces([played], LEXICON)[M1]["micro"]["key_coverage"] is None
+
+
 def test_ignoring_memory_keys_leaves_the_traces_as_they_are() -> None:
     traces = [trace(turn(1, keys=["profile_gt.risk_level_gt"]))]
     before = copy.deepcopy(traces)

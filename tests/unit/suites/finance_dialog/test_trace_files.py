@@ -67,7 +67,7 @@ def _write(path: Path, *traces: Any) -> Path:
 def test_traces_of_memfinrobot_are_scored_its_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = _write(tmp_path / "dialog_trace_mem0.jsonl", _upstream_trace())
     assert main(["score", "finance_dialog", str(path), "--profile", "upstream_compat"]) == 0
-    told = read_json(tmp_path / "metrics_summary_mem0.json")
+    told = read_json(tmp_path / "metrics_summary.json")
     metrics = told["metrics"]
     assert told["manifest"]["profile"] == "upstream_compat"
     assert metrics["m1_context_continuity"]["counts"]["required_key_total"] == 2
@@ -106,7 +106,7 @@ def test_another_lexicon_gives_other_figures_and_another_hash(tmp_path: Path) ->
 def test_a_trace_without_memory_keys_is_said_to_be_so(tmp_path: Path) -> None:
     path = _write(tmp_path / "dialog_trace_llm.jsonl", _upstream_trace())
     printed = score_file(path, tmp_path, ScoreFileOptions(ignore_memory_keys=True))
-    told = read_json(tmp_path / "metrics_summary_llm.json")
+    told = read_json(tmp_path / "metrics_summary.json")
     assert told["manifest"]["m1_handling"] == "ignored_memory_required_keys"
     assert told["metrics"]["m1_context_continuity"]["micro"]["key_coverage"] is None
     assert told["appendix"]["m1_with_memory_keys"]["micro"]["key_coverage"] == 1.0

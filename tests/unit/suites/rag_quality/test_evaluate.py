@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from seedbed.errors import UserError
+from seedbed.lm.session import Session
 from seedbed.suites.rag_quality import METRICS, EvalCase, EvalResult
+from seedbed.suites.rag_quality.embedding import load_embedder
+from seedbed.suites.rag_quality.evaluate import evaluate
+from seedbed.suites.rag_quality.judge import Judge
+from seedbed.suites.rag_quality.options import Scoring
+from tests.support.rag import calls_by_sample
 
 Assess = Callable[..., dict[str, EvalResult]]
 Q, A = "How long is the bridge?", "The bridge is 90 metres long."
@@ -76,3 +85,43 @@ def test_details_name_each_statement_with_its_verdict(assess: Assess) -> None:
         question=Q, answer="The bridge is 90 metres long. It was painted by monks.", retrieved_contexts=[A]
     )["faithfulness"]
     assert [row["holds"] for row in result.details["statements"]] == [True, False]
+
+
+def alike(texts: Sequence[str]) -> Any:
+    return np.array([[1.0, 0.0]] * len(texts), dtype=np.float32)
+
+
+@pytest.mark.parametrize(("weights", "expected"), [((1.0, 0.0), 0.0), ((0.75, 0.25), 0.25)])
+def test_similarity_is_a_detail_unless_it_has_a_weight(
+    session: Session, weights: tuple[float, float], expected: float
+) -> None:
+    case = EvalCase(question=Q, answer="The bridge is 80 metres long.", ground_truth_answer=A)
+    scoring = Scoring(correctness_weights=weights, embedder="a folder")
+    result = session.run(evaluate(case, Judge(session.lm("judge")), scoring, alike))["answer_correctness"]
+    assert result.score == expected
+    assert (result.details["factual"], result.details["similarity"]) == (0.0, 1.0)
+
+
+def test_a_weight_for_similarity_needs_an_embedder() -> None:
+    with pytest.raises(ValidationError, match="needs an embedder"):
+        Scoring(correctness_weights=(0.75, 0.25))
+
+
+def test_an_embedder_that_is_not_there_is_a_clear_error() -> None:
+    with pytest.raises(UserError, match="embedder"):
+        load_embedder("no/such-model")
+
+
+def test_precision_by_the_judge_is_an_eighth_call(session: Session) -> None:
+    case = EvalCase(
+        question=Q,
+        answer="It is 90 metres long.",
+        retrieved_contexts=["Bread is baked daily.", "Its length: the bridge is 90 metres long."],
+        ground_truth_answer=A,
+        ground_truth_contexts=["A sentence that no retriever found."],
+    )
+    judge = Judge(session.lm("judge"))
+    work = session.each({"c": case}, lambda case: evaluate(case, judge, Scoring(precision_by_judge=True)))
+    result = session.run(work)[0]["context_precision"]
+    assert (result.score, result.calls, result.details["by"]) == (0.5, 1, "judge")
+    assert calls_by_sample(session)["c"] == 8

@@ -1,0 +1,5 @@
+"""`python -m bench`: all benchmarks."""
+
+from bench.lm_bench import main
+
+main()

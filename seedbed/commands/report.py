@@ -1,0 +1,27 @@
+"""`seedbed report`: write summary, plots and report of a sweep again from its stored rows."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+
+from seedbed.cli import EXIT_OK
+from seedbed.commands.locate import locate
+from seedbed.errors import UserError
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from seedbed.phases.aggregate import publish_again
+    from seedbed.report.publish import Choices
+
+    found = locate(arguments.sweep, arguments.out)
+    choices = Choices(arguments.baseline, arguments.margin, arguments.samples)
+    if not publish_again(found, choices):
+        raise UserError(f"{arguments.sweep}: no cell has been scored yet; go on with `seedbed run`.")
+    report = found.folder / "report.html"
+    print((found.folder / "summary.md").read_text(encoding="utf-8"))
+    for name in ("report.html", "summary.md", "summary.csv", "summary.tex", "summary.json", "costs.csv", "plots"):
+        print(f"  {found.folder / name}")
+    if arguments.open:
+        webbrowser.open(report.as_uri())
+    return EXIT_OK

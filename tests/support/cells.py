@@ -1,0 +1,67 @@
+"""Running the cells of a config phase by phase, without Prefect; `python -m tests.support.cells CONFIG OUT` does so in a
+process of its own, which a test can then kill."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seedbed.cell import Cell
+from seedbed.config import load_config
+from seedbed.launch import prepare
+from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.context import open_run
+from seedbed.phases.run import Phase, run_phase
+from seedbed.plan import Plan, make_plan
+
+
+@dataclass(frozen=True)
+class Prepared:
+    plan: Plan
+    run: str
+    """Folder of the sweep's run."""
+    root: Path
+
+    def cell(self, optimizer: str, seed: int = 0) -> Cell:
+        return next(c for c in self.plan.cells if c.optimizer == optimizer and c.seed == seed)
+
+    def folder(self, cell: Cell) -> Path:
+        return self.root / cell.folder
+
+    def phase(self, cell: Cell, phase: Phase) -> dict[str, Any]:
+        return run_phase(self.run, cell.id, phase)
+
+    def all_phases(self, cell: Cell) -> dict[str, Any]:
+        for phase in phases_of(self.plan, cell):
+            result = self.phase(cell, phase)
+        return result
+
+    def rows(self, cell: Cell, name: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.folder(cell) / name).read_text(encoding="utf-8").splitlines()]
+
+    def runtime(self) -> Any:
+        return open_run(self.run).runtime()
+
+
+def phases_of(plan: Plan, cell: Cell) -> tuple[Phase, ...]:
+    return ("optimise", "generate", "score") if plan.optimizer_spec(cell) else ("generate", "score")
+
+
+def prepared(config: Path, root: Path) -> Prepared:
+    loaded, source = load_config(config)
+    plan = make_plan(loaded, source)
+    return Prepared(plan, str(prepare(plan, root.resolve())), root.resolve())
+
+
+def main() -> None:
+    ready = prepared(Path(sys.argv[1]), Path(sys.argv[2]))
+    for cell in ready.plan.cells:
+        ready.all_phases(cell)
+    close_runtimes()
+
+
+if __name__ == "__main__":
+    main()

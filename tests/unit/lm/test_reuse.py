@@ -1,0 +1,95 @@
+"""What is reused and what is asked anew: seeds, repeats, rollouts, pools, --fresh."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seedbed.lm.ledger.reads import phase_usage
+from seedbed.lm.sample import SAMPLE
+from tests.support.lm import assert_books_agree, runtime, scope
+from tests.support.loopback import Loopback
+
+
+def _paid(tmp_path: Path, temperature: float, asks: list[dict[str, Any]]) -> int:
+    with Loopback() as server, runtime(tmp_path, server, temperature=temperature) as made:
+        for ask in asks:
+            rollout, repeat = ask.pop("rollout", None), ask.pop("repeat", 0)
+            token = SAMPLE.set(("s", repeat))
+            made.lm(scope(**ask))("hello", **({"rollout_id": rollout} if rollout is not None else {}))
+            SAMPLE.reset(token)
+        assert_books_agree(tmp_path, server)
+        return server.books.requests
+
+
+@pytest.mark.parametrize(
+    ("asks", "when_random", "at_zero"),
+    [
+        ([{}, {}], 1, 1),
+        ([{"cell": "a"}, {"cell": "b", "sweep": "t", "role": "judge", "phase": "score"}], 1, 1),
+        ([{"seed": 0}, {"seed": 1}], 2, 1),
+        ([{"rollout": 1}, {"rollout": 2}, {"rollout": 1}], 2, 1),
+        ([{"repeat": 0}, {"repeat": 1}, {"repeat": 1}], 2, 2),
+        ([{"pool": "Baseline"}, {"pool": "GEPA"}, {"pool": "Baseline"}], 2, 1),
+    ],
+    ids=["same", "other cell", "seeds", "rollouts", "repeats", "pools"],
+)
+@pytest.mark.filterwarnings("ignore:rollout_id has no effect")
+def test_reuse_follows_the_key(tmp_path: Path, asks: list[dict[str, Any]], when_random: int, at_zero: int) -> None:
+    assert _paid(tmp_path / "random", 0.7, [dict(ask) for ask in asks]) == when_random
+    assert _paid(tmp_path / "zero", 0.0, [dict(ask) for ask in asks]) == at_zero
+
+
+def test_fresh_uses_nothing_made_before(tmp_path: Path) -> None:
+    with Loopback() as server, runtime(tmp_path, server) as made:
+        made.lm(scope())("hello")
+        since = time.time()
+        made.lm(scope(fresh_since=since))("hello")
+        made.lm(scope(fresh_since=since))("hello")
+        assert assert_books_agree(tmp_path, server).outcomes == {"paid": 2, "reused": 1}
+
+
+def test_a_resumed_phase_has_the_tokens_and_list_cost_of_an_uninterrupted_one(tmp_path: Path) -> None:
+    questions = [f"{n}?" for n in range(10)]
+    with Loopback() as server, runtime(tmp_path / "one", server) as made:
+        for question in questions:
+            made.lm(scope())(question)
+        whole = phase_usage(made.ledger.engine, "c", "generate", "e1")
+    with Loopback() as server:
+        with runtime(tmp_path / "two", server) as made:
+            for question in questions[:6]:
+                made.lm(scope(execution="first"))(question)
+        with runtime(tmp_path / "two", server) as made:
+            # A request made twice in one phase is one request of a fresh run too.
+            for question in [*questions, *questions[:3]]:
+                made.lm(scope(execution="second"))(question)
+            resumed = phase_usage(made.ledger.engine, "c", "generate", "second")
+    assert (resumed.calls, resumed.tokens_in, resumed.tokens_out) == (whole.calls, whole.tokens_in, whole.tokens_out)
+    assert resumed.list_usd == pytest.approx(whole.list_usd, abs=1e-12)
+    assert resumed.spent_usd == pytest.approx(whole.spent_usd, abs=1e-12)
+    assert resumed.outcomes == {"paid": 10, "reused": 9, "failed": 0, "lost": 0}
+
+
+def test_reasoning_models_get_their_own_parameters(tmp_path: Path) -> None:
+    with (
+        Loopback() as server,
+        runtime(
+            tmp_path, server, model="openai/gpt-5-mini", temperature=0.0, extra={"reasoning_effort": "low"}
+        ) as made,
+    ):
+        lm = made.lm(scope())
+        assert lm("hello")[0]
+        import zlib
+
+        import orjson
+        from sqlalchemy import text
+
+        with made.ledger.engine.begin() as connection:
+            body = orjson.loads(zlib.decompress(connection.scalar(text("SELECT body FROM requests"))))
+    assert "temperature" not in body
+    assert "max_tokens" not in body
+    assert body["max_completion_tokens"] == 200
+    assert body["reasoning_effort"] == "low"

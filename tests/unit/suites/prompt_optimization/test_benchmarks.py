@@ -1,0 +1,158 @@
+"""The loaders on the shipped samples, on public files where they are at hand, and on broken ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seedbed.errors import UserError
+from seedbed.splits import Sizes, split
+from seedbed.suite import Case, resolve
+from seedbed.suites.prompt_optimization import SUITE
+from seedbed.suites.prompt_optimization.benchmarks import aime, hotpot, hover, ifbench, papillon
+from seedbed.suites.prompt_optimization.options import (
+    AimeOptions,
+    HoverOptions,
+    IfbenchOptions,
+    PapillonOptions,
+    SplitOptions,
+)
+from seedbed.suites.prompt_optimization.retrieval import Corpus
+
+SHARED = Path(os.environ.get("SEEDBED_SHARED", Path(__file__).resolve().parents[4].parent / "shared")) / "data"
+public = pytest.mark.skipif(not SHARED.exists(), reason="the public files are not here")
+
+
+def _sizes(benchmark: Any) -> tuple[int, int, int]:
+    return len(benchmark.train), len(benchmark.val), len(benchmark.test)
+
+
+def _cases(count: int, per_cluster: int = 1) -> list[Case]:
+    return [Case(f"c{i}", {}, cluster=f"k{i // per_cluster}") for i in range(count)]
+
+
+@pytest.mark.parametrize("name", list(SUITE.benchmarks))
+def test_every_benchmark_ships_a_sample_with_all_three_splits(name: str) -> None:
+    spec = SUITE.benchmarks[name]
+    loaded = resolve(spec.load)(resolve(spec.options)())
+    ids = [case.sample_id for case in (*loaded.train, *loaded.val, *loaded.test)]
+    assert min(_sizes(loaded)) >= 12
+    assert len(set(ids)) == len(ids)
+
+
+@public
+def test_hotpot_of_the_public_file_brings_its_articles() -> None:
+    loaded = hotpot(SplitOptions(path=SHARED / "hotpot_dev_distractor_subset.json"))
+    assert _sizes(loaded) == (20, 40, 40)
+    first = loaded.test[0]
+    assert first.inputs["question"].startswith("Were Scott Derrickson")
+    assert first.meta["titles"] == ["Scott Derrickson", "Ed Wood"]
+    found = [title for title, _ in loaded.resources["corpus"].search("Scott Derrickson director", 3)]
+    assert "Scott Derrickson" in found
+
+
+@public
+def test_hover_of_the_public_file_keeps_claims_of_three_articles() -> None:
+    loaded = hover(HoverOptions(path=SHARED / "hover_dev_release_v1.1.json"))
+    assert _sizes(loaded) == (150, 300, 300)
+    assert all(len(case.gold["titles"]) == 3 for case in loaded.test)
+    assert loaded.excluded["not 3 articles to find"] == 1126 + 1039
+
+
+@public
+def test_ifbench_of_the_public_file_names_the_types_it_cannot_check() -> None:
+    loaded = ifbench(IfbenchOptions(path=SHARED / "IFBench_test.jsonl"))
+    unchecked = {reason: count for reason, count in loaded.excluded.items() if reason.startswith("no checker")}
+    assert set(unchecked) == {"no checker for words:odd_even_syllables", "no checker for words:start_verb"}
+    rows = sum(1 for line in (SHARED / "IFBench_test.jsonl").read_text().splitlines() if line.strip())
+    assert sum(_sizes(loaded)) + sum(unchecked.values()) == rows
+
+
+@public
+def test_aime_asks_thirty_problems_five_times() -> None:
+    loaded = aime(AimeOptions(path=SHARED / "aime24_test.jsonl"))
+    assert _sizes(loaded) == (0, 0, 150)
+    assert {case.repeat for case in loaded.test} == set(range(5))
+    assert len({case.cluster for case in loaded.test}) == 30
+    assert loaded.test[0].gold == "204"
+
+
+def test_the_default_split_is_forty_forty_twenty_sampled_down() -> None:
+    cases = _cases(1000)
+    parts = split(cases)
+    assert (len(parts.train), len(parts.val), len(parts.test)) == (150, 300, 300)
+    assert {case.sample_id for case in parts.test} <= {case.sample_id for case in cases[:400]}
+    assert {case.sample_id for case in parts.val} <= {case.sample_id for case in cases[400:800]}
+    assert split(cases) == parts
+
+
+def test_a_cluster_is_never_parted() -> None:
+    parts = split(_cases(60, per_cluster=6), Sizes(100, 100, 100))
+    clusters = [{case.cluster for case in part} for part in (parts.train, parts.val, parts.test)]
+    assert not clusters[0] & clusters[1]
+    assert not clusters[1] & clusters[2]
+
+
+def test_a_missing_column_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "hotpot.json"
+    good = {"question": "q", "answer": "a", "supporting_facts": [["T", 0]], "context": [["T", ["t"]]]}
+    file.write_text(json.dumps([good, {"question": "q", "anser": "a", "supporting_facts": []}]))
+    with pytest.raises(UserError, match=r"hotpot\.json:2: column 'answer' is missing; did you mean 'anser'\?"):
+        hotpot(SplitOptions(path=file, split=False))
+
+
+def test_hotpot_reads_the_released_shape_too(tmp_path: Path) -> None:
+    file = tmp_path / "hotpot.json"
+    row = {
+        "_id": "x",
+        "question": "q",
+        "answer": "a",
+        "supporting_facts": [["T", 0]],
+        "context": [["T", ["One. ", "Two."]]],
+    }
+    file.write_text(json.dumps([row]))
+    loaded = hotpot(SplitOptions(path=file, split=False))
+    assert loaded.test[0].sample_id == "x"
+    assert loaded.resources["corpus"].search("two", 1) == [("T", "One. Two.")]
+
+
+def test_a_folder_with_ready_splits_is_taken_as_it_is(tmp_path: Path) -> None:
+    for name, answer in (("train", 1), ("val", 2), ("test", 3)):
+        row = {"id": name, "problem": "p", "answer": answer}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+    loaded = aime(AimeOptions(path=tmp_path, repeats=2))
+    assert (loaded.train[0].gold, loaded.val[0].gold, loaded.test[0].gold) == ("1", "2", "3")
+    assert [case.sample_id for case in loaded.test] == ["test#0", "test#1"]
+
+
+def test_an_answer_that_is_no_aime_answer_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "aime.jsonl"
+    file.write_text('{"id": 1, "problem": "p", "answer": "1204"}\n')
+    with pytest.raises(UserError, match=r"aime\.jsonl:1: column 'answer': '1204' is no integer from 0 to 999"):
+        aime(AimeOptions(path=file))
+
+
+def test_pupa_rows_without_private_facts_are_left_out_and_counted(tmp_path: Path) -> None:
+    file = tmp_path / "pupa.jsonl"
+    rows = [
+        {"id": "a", "user_query": "q", "target_response": "r", "pii_units": "Ana||12 Elm Street"},
+        {"id": "b", "user_query": "q", "target_response": "r", "pii_units": ""},
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    loaded = papillon(PapillonOptions(path=file, split=False))
+    assert loaded.test[0].gold["pii_units"] == ["Ana", "12 Elm Street"]
+    assert loaded.excluded == {"no private fact to keep": 1}
+
+
+def test_searching_without_a_corpus_says_what_to_do() -> None:
+    with pytest.raises(UserError, match=r"corpus\.jsonl"):
+        Corpus([]).search("anything", 3)
+
+
+def test_equal_scores_keep_the_order_of_the_corpus() -> None:
+    corpus = Corpus([("A", "red fox"), ("B", "red fox"), ("C", "blue whale")])
+    assert [title for title, _ in corpus.search("red fox", 2)] == ["A", "B"]

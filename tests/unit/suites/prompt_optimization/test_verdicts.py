@@ -1,0 +1,169 @@
+"""How answers are judged and what an optimizer is told."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seedbed.suite import Case, ScoreRow
+from seedbed.suites.prompt_optimization.answers import exact_match, integer, same_expression
+from seedbed.suites.prompt_optimization.judges import Privacy, told
+from seedbed.suites.prompt_optimization.options import ScoreOptions
+from seedbed.suites.prompt_optimization.report import console, learning_curve, report
+from seedbed.suites.prompt_optimization.score_file import score_file
+from seedbed.suites.prompt_optimization.scorers import aggregate, score_group
+from seedbed.suites.prompt_optimization.verdicts import verdict
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "same"),
+    [("The Beatles!", "beatles", True), ("Paris, France", "Paris", False), ("an apple", "apple", True)],
+)
+def test_exact_match_ignores_case_articles_and_punctuation(answer: str, gold: str, same: bool) -> None:
+    assert exact_match(answer, gold) is same
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [("204", 204), ("\\boxed{204}", 204), ("$025$", 25), ("204 minutes", None), ("The answer is 204.", None)],
+)
+def test_only_a_bare_integer_is_an_integer(answer: str, value: int | None) -> None:
+    assert integer(answer) == value
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "same"),
+    [
+        ("1/2", "\\frac{1}{2}", True),
+        ("0.5", "1/2", True),
+        ("\\boxed{\\dfrac{3}{4}}", "3/4", True),
+        ("2, 3", "2,3", True),
+        ("3, 2", "2,3", False),
+        ("BBBBB", "B", True),
+        ("the answer is (C)", "C", True),
+        ("x^2+1", "x^2 + 1", True),
+        ("1,200", "1200", True),
+        ("7", "8", False),
+    ],
+)
+def test_equal_expressions(answer: str, gold: str, same: bool) -> None:
+    assert same_expression(answer, gold) is same
+
+
+def test_hotpot_feedback_names_what_was_not_found() -> None:
+    case = Case("a", {"question": "q"}, gold="Rome", meta={"kind": "hotpot", "titles": ["A", "B"]})
+    given = verdict(case, {"answer": "Rome, since it is so", "titles": ["A"]})
+    assert given.score == 0.0
+    assert "expected was 'Rome'" in given.text
+    assert "never retrieved by any query: 'B'" in given.text
+
+
+def test_hover_wants_every_article() -> None:
+    case = Case("a", {"claim": "c"}, gold={"titles": ["A", "B", "C"]}, meta={"kind": "hover"})
+    assert verdict(case, {"titles": ["C", "B", "A", "D"]}).score == 1.0
+    assert verdict(case, {"titles": ["A", "B"]}).score == 0.0
+
+
+def test_ifbench_scores_the_share_of_constraints_met() -> None:
+    meta = {"kind": "ifbench", "constraints": ["count:numbers", "format:title_case"], "arguments": [{"N": 1.0}, {}]}
+    given = verdict(Case("a", {"query": "q"}, meta=meta), {"response": "only 1 number"})
+    assert given.score == 0.5
+    assert "Constraint format:title_case is NOT met" in given.text
+
+
+def test_privacy_is_the_mean_of_quality_and_what_was_kept() -> None:
+    assert Privacy(quality=1.0, leakage=0.5).score == 0.75
+    text = told(Privacy(1.0, 0.5), ["Ana Prado", "12 Elm Street"], "a letter for Ana Prado")
+    assert "50% of the user's private facts" in text
+    assert "'Ana Prado'" in text
+    assert "Elm" not in text
+
+
+def _rows(*scores: float | None) -> list[ScoreRow]:
+    return [
+        ScoreRow(f"s{i}", "error", reason="x") if score is None else ScoreRow(f"s{i}", "ok", {"score": score})
+        for i, score in enumerate(scores)
+    ]
+
+
+def test_an_error_is_counted_and_not_averaged() -> None:
+    metrics = aggregate(_rows(1.0, None, 0.0))
+    assert (metrics["score"], metrics["n"], metrics["n_errors"]) == (0.5, 2, 1)
+
+
+def test_the_gain_pairs_the_samples_that_both_answered() -> None:
+    rows = {"CoT": _rows(0.0, 0.0, 1.0), "CoT+GEPA-5": _rows(1.0, None, 1.0)}
+    metrics = score_group(rows, {label: dict(aggregate(own)) for label, own in rows.items()})
+    assert metrics["CoT+GEPA-5"]["gain"] == 0.5
+    assert metrics["CoT+GEPA-5"]["n_paired"] == 2
+    assert metrics["CoT"]["gain"] is None
+    assert "gain=-" in console(metrics)
+
+
+def test_own_answers_are_scored_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"sample_id": "ai042#0", "answer": "no idea"}\n')
+    line = score_file(file, tmp_path / "out", ScoreOptions(benchmark="AIMEBench"))
+    assert line.startswith("AIMEBench: score 0.00, n=1, skipped=59")
+    assert (tmp_path / "out" / "scores.jsonl").exists()
+
+
+def test_report_shows_published_scores_as_published(tmp_path: Path) -> None:
+    from seedbed.suite import CellResult, Table
+
+    cell = CellResult("HotpotQABench", "HotpotMultiHop+GEPA-5", "m", 0, {"score": 0.5, "n": 4, "n_errors": 0}, tmp_path)
+    (table,) = report([cell])
+    assert isinstance(table, Table)
+    row: dict[str, Any] = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["score"] == "50.00"
+    assert row["published"] == "69.00"
+    assert "not measured here" in table.note
+
+
+def test_a_learning_curve_never_falls(tmp_path: Path) -> None:
+    import json
+
+    from seedbed.suite import CellResult
+
+    points = [(10, 0.2, True), (20, 0.6, True), (30, 0.4, True), (15, None, False)]
+    rows = [{"metric_calls": calls, "val_score": score, "whole_val": whole} for calls, score, whole in points]
+    (tmp_path / "candidates.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    curve = learning_curve(CellResult("b", "p+GEPA-5", "m", 0, {}, tmp_path))
+    assert [score for _, score in curve] == [20.0, 60.0, 60.0]
+
+
+def test_judging_needs_no_language_model_library() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, seedbed.suites.prompt_optimization.score_file; "
+        "print([m for m in ('dspy', 'litellm', 'prefect') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_asyncio_is_free_in_the_thread_of_a_program() -> None:
+    """A program's `forward` may be called where no loop runs, from many threads at once."""
+    import threading
+
+    import dspy
+
+    from seedbed.program import Program
+
+    class Echo(Program):
+        async def aforward(self, text: str) -> dspy.Prediction:
+            await asyncio.sleep(0)
+            return dspy.Prediction(answer=text)
+
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda i=i: found.append(Echo()(text=str(i)).answer)) for i in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == ["0", "1", "2", "3", "4"]

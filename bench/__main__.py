@@ -1,5 +1,19 @@
-"""`python -m bench`: all benchmarks."""
+"""`python -m bench`: all benchmarks, one after the other. `python -m bench lm rag` runs those named."""
 
-from bench.lm_bench import main
+from __future__ import annotations
 
-main()
+import importlib
+import sys
+
+BENCHES = ("crosslingual", "rag", "report", "lm")
+
+
+def main(names: list[str]) -> None:
+    for name in names or BENCHES:
+        if name not in BENCHES:
+            raise SystemExit(f"unknown benchmark {name!r}; known: {', '.join(BENCHES)}")
+        print(f"\n== {name} ==", flush=True)
+        importlib.import_module(f"bench.{name}_bench").main()
+
+
+main(sys.argv[1:])

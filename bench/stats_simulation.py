@@ -142,9 +142,8 @@ def main() -> None:
         print(
             f"| jackknife of a class F1, {samples} samples | {jackknife_study(sweeps, samples):.1%} | | |", flush=True
         )
-    print(
-        f"\n{sweeps} sweeps a line; simulation error of a share near 95% or 5%: ±{1.96 * math.sqrt(0.05 * 0.95 / sweeps):.1%}"
-    )
+    error = 1.96 * math.sqrt(0.05 * 0.95 / sweeps)
+    print(f"\n{sweeps} sweeps a line; simulation error of a share near 95% or 5%: ±{error:.1%}")
 
 
 if __name__ == "__main__":

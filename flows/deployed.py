@@ -49,6 +49,7 @@ async def run_to_folder(parameters: SweepParameters) -> tuple[Path, str]:
     config, source = load_config(Path(parameters.config), parameters.overrides)
     plan = make_plan(config, source)
     missing_keys(config, source)
+    plan.load_benchmarks()
     folder = prepare(plan, Path(parameters.out or config.out).resolve(), fresh=parameters.fresh)
     try:
         await sweep_on(config.runner)(str(folder), return_state=True)

@@ -14,7 +14,6 @@ CELL_ID_VERSION = 1
 
 # Fields of a model that change how it is reached or how fast, not what it answers.
 _NOT_SAMPLING = frozenset({"api_key_env", "limits", "price", "timeout_s", "retries", "backoff_s"})
-_NOT_SKILL = frozenset({"latency_ms", "errors"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ def model_identity(model: ModelConfig) -> dict[str, Any]:
     """What of a model's settings can change its answers. Defaults are left out, so that new fields keep old ids."""
     settings = model.model_dump(mode="json", exclude_defaults=True, exclude=set(_NOT_SAMPLING))
     settings["temperature"] = model.temperature
-    if "options" in settings:
-        settings["options"] = {k: v for k, v in settings["options"].items() if k not in _NOT_SKILL}
+    if model.simulated:
+        settings["options"] = model.skill
     return settings
 
 

@@ -16,6 +16,9 @@ from seedbed.yamlfile import FieldPath, YamlFile, read_yaml
 
 Role = Literal["task", "judge", "reflection", "translator", "embedding", "untrusted"]
 
+OFFLINE_MODEL_VERSION = 1
+"""Raise when the offline model answers differently: stored answers and results of the old one are then not used."""
+
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -79,6 +82,15 @@ class ModelConfig(_Frozen):
     @property
     def simulated(self) -> bool:
         return self.model.startswith("offline/")
+
+    @property
+    def skill(self) -> dict[str, Any]:
+        """What decides the answers of the offline model, its own version among it; empty for every other model.
+        Faults and latency are left out: they change how an answer comes, not what it says."""
+        if not self.simulated:
+            return {}
+        chosen = {name: value for name, value in self.options.items() if name not in ("latency_ms", "errors")}
+        return {"version": OFFLINE_MODEL_VERSION, **chosen}
 
 
 class BudgetConfig(_Frozen):

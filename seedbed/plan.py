@@ -49,6 +49,11 @@ class Plan:
                 self._loaded[key] = resolve(self.benchmark_spec(cell).load)(self.benchmark_options(cell))
             return self._loaded[key]
 
+    def load_benchmarks(self) -> None:
+        """Read every file of cases now, so that a broken one is refused before anything runs."""
+        for cell in self.cells:
+            self.benchmark(cell)
+
     def experiment(self, cell: Cell) -> Experiment:
         return self.config.experiments[cell.experiment]
 

@@ -99,7 +99,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class SampleUsage:
-    """What the generation of one sample took, from the ledger. Latency is of paid calls; None without one."""
+    """What the generation of one sample took, from the ledger. Latency is of paid calls; None if any was not."""
 
     calls: int
     tokens_in: int

@@ -19,6 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = make_plan(config, source)
     if not arguments.replay:
         missing_keys(config, source)
+    plan.load_benchmarks()
     root = Path(arguments.out or config.out).resolve()
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")

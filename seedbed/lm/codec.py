@@ -36,8 +36,12 @@ _REASONING = re.compile(r"o[1345](-(mini|nano|pro))?(-\d{4}-\d{2}-\d{2})?$|gpt-5
 
 
 def encode(request: Request, model: ModelConfig) -> JsonDict:
-    """The chat body of a request, with the model's own `extra` fields in it."""
-    body = _plain_body(request) or orjson.loads(_wire().build_request(request, False).body or b"{}")
+    """The chat body of a request."""
+    return adapt(_plain_body(request) or orjson.loads(_wire().build_request(request, False).body or b"{}"), model)
+
+
+def adapt(body: JsonDict, model: ModelConfig) -> JsonDict:
+    """The body in the words of the model's server, with the model's own `extra` fields in it."""
     if (model.api_base or not model.model.startswith("openai/")) and not is_reasoning_model(model.model):
         # Only OpenAI itself renamed this field; other servers know the old name.
         limit = body.pop("max_completion_tokens", None)
@@ -57,7 +61,7 @@ def request_key(body: JsonDict, model: ModelConfig, seed: int | None, repeat: tu
         "version": KEY_VERSION,
         "model": model.model,
         "api_base": model.api_base,
-        "options": {k: v for k, v in model.options.items() if k not in ("latency_ms", "errors")},
+        "options": model.skill,
         "body": body,
         "seed": seed,
         "repeat": repeat,
@@ -78,6 +82,19 @@ def decode(body: JsonDict, model: str) -> Response:
         return _plain_response(body, model) or response_from_openai_chat(body, model=model, choice=0)
     except (AttributeError, LookupError, TypeError, ValueError, LM15Error) as error:
         raise ProviderError("malformed", f"the response cannot be read ({error})") from error
+
+
+def decode_output(body: JsonDict, model: str) -> Any:
+    """A chat completion as the output `dspy.LM` makes of it: a text, or a mapping where there is more to tell."""
+    choices = body["choices"]
+    if len(choices) == 1 and isinstance(choices[0], dict) and isinstance(message := choices[0].get("message"), dict):
+        content = message.get("content")
+        if content and isinstance(content, str) and not any(message[name] for name in message.keys() - _SAID):
+            return content
+    from dspy.clients.call_result import CallResult
+
+    outputs = CallResult.native(decode(body, model), model_type="chat", logprobs=False, provider=None).outputs
+    return outputs[0] if outputs else None
 
 
 def is_empty(body: JsonDict) -> bool:

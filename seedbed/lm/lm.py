@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import dspy
 
 from seedbed.lm.codec import is_reasoning_model
+from seedbed.lm.plain import PlainCall, plain_body
 from seedbed.lm.sample import SAMPLE
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ class SeedbedLM(dspy.LM):
     def __init__(self, runtime: LMRuntime, binding: Binding) -> None:
         model = binding.model
         reasoning = is_reasoning_model(model.model)
+        self._runtime = runtime
+        self._binding = binding
         super().__init__(
             model.model,
             # 0 is our default, not a wish: these models know only their own temperature.
@@ -101,7 +104,13 @@ class SeedbedLM(dspy.LM):
             CALL.reset(token)
 
     async def acall(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
-        token = CALL.set(Call(rollout=kwargs.get("rollout_id", self.kwargs.get("rollout_id"))))
+        call = Call(rollout=kwargs.get("rollout_id", self.kwargs.get("rollout_id")))
+        if asyncio.get_running_loop() is self._runtime.loop:
+            body = plain_body(self, prompt, messages, kwargs)
+            if body is not None:
+                plain = PlainCall(self._runtime, self._binding, body, self.num_retries)
+                return await plain.run(call, SAMPLE.get())
+        token = CALL.set(call)
         try:
             return await super().acall(prompt, messages=messages, **kwargs)
         finally:

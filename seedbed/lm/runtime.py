@@ -8,6 +8,7 @@ import concurrent.futures
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -22,7 +23,7 @@ from seedbed.lm.prices import price_of
 from seedbed.lm.providers import make_provider
 from seedbed.lm.stop import GRACE_S, StopSignal
 from seedbed.lm.tokens import usage_of
-from seedbed.lm.types import Attempt, Closable, Usage
+from seedbed.lm.types import Attempt, Closable, JsonDict, Usage
 
 if TYPE_CHECKING:
     from dspy.lm15 import Request, Response
@@ -50,6 +51,7 @@ class LMRuntime:
         self._providers: dict[str, Closable] = {}
         self._making = threading.Lock()
         self._kinds: dict[str, Kind[Response]] = {}
+        self._texts: dict[str, Kind[Any]] = {}
         self._lines: dict[str, Line] = {}
         self._stops = StopSignal()
         self._closed = False
@@ -160,18 +162,28 @@ class LMRuntime:
 
     async def attempt(self, binding: Binding, request: Request, call: Call, sample: tuple[str | None, int]) -> Response:
         """Answer a request once: from the ledger if it is there, else by a call. Failures are DSPy's lm15 errors."""
+        body = codec.encode(request, binding.model)
+        return await self._attempt(self._chat(binding.scope.model), binding, body, call, sample)
+
+    async def attempt_text(self, binding: Binding, body: JsonDict, call: Call, sample: tuple[str | None, int]) -> Any:
+        """The same for a body of plain texts; gives the output as `dspy.LM` does."""
+        body = codec.adapt(body, binding.model)
+        return await self._attempt(self._text(binding.scope.model), binding, body, call, sample)
+
+    async def _attempt(
+        self, kind: Kind[T], binding: Binding, body: JsonDict, call: Call, sample: tuple[str | None, int]
+    ) -> T:
         scope, model = binding.scope, binding.model
         self._stops.check(scope.cell)
         if call.pause_s > 0:
             await self._stops.sleep(call.pause_s, scope.cell)
-        body = codec.encode(request, model)
         # Without a temperature the provider takes its own, which is not 0.
         random = body.get("temperature", 1.0) > 0
         seed = scope.seed if random else None
         repeat = (call.rollout if random else None, call.candidate, sample[1])
         key = codec.request_key(body, model, seed, repeat, scope.pool if random else "")
         tried = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s)
-        query = Query(binding, self._chat(scope.model), body, tried, sample[0])
+        query = Query(binding, kind, body, tried, sample[0])
         try:
             return await self._exchange.answer(query, self.line(scope.model))
         except ProviderError as error:
@@ -208,6 +220,12 @@ class LMRuntime:
             read = partial(codec.decode, model=model.model)
             self._kinds[name] = Kind(provider.chat, read, usage_of, lambda reply: not codec.is_empty(reply))
         return self._kinds[name]
+
+    def _text(self, name: str) -> Kind[Any]:
+        if name not in self._texts:
+            read = partial(codec.decode_output, model=self._models[name].model)
+            self._texts[name] = replace(self._chat(name), read=read)
+        return self._texts[name]
 
     def _list_price(self, name: str, usage: Usage) -> float | None:
         price = self._prices.get(name)

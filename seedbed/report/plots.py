@@ -10,7 +10,7 @@ from seedbed.registry import get_suite
 from seedbed.report.canvas import COLOURS, DASHES, HATCHES, MARKERS, Plot, panels, rendered
 from seedbed.report.model import Comparison, Row, Summary
 
-MAX_PANELS = 6
+MAX_PANELS = 4
 _MAX_SYSTEMS = 24
 _ROW = 0.28
 """Inches a system takes on a vertical list."""

@@ -42,7 +42,7 @@ class SampleBook:
     chunks: list[str] = field(default_factory=list[str])
     n_samples: int = 0
     """All there are, shown or not."""
-    _open: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    _open: list[bytes] = field(default_factory=list[bytes])
     _bytes: int = 0
 
     def add(self, store: Store, plan: Plan, contest: Contest) -> None:
@@ -91,14 +91,15 @@ class SampleBook:
             "details": row["details"],
             "calls": None if calls is None else calls.get(sample, []),
         }
-        self._open.append(_cut(detail))
+        raw = _packed(detail)
+        self._open.append(raw if len(raw) <= _LONGEST else _packed(_cut(detail)))
         if len(self._open) == _CHUNK:
             self.close()
 
     def close(self) -> None:
         """Pack what is still open."""
         if self._open:
-            raw = orjson.dumps(self._open, option=orjson.OPT_NON_STR_KEYS, default=str)
+            raw = b"[" + b",".join(self._open) + b"]"
             self._bytes += len(raw)
             text = base64.b64encode(zlib.compress(raw, 6)).decode()
             self.chunks.append("\n".join(text[at : at + _LINE] for at in range(0, len(text), _LINE)))
@@ -160,6 +161,10 @@ def snippet(value: Any) -> str:
         value = " | ".join(str(v) for v in value[:5])
     text = " ".join(("" if value is None else str(value)).split())
     return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
+
+
+def _packed(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str)
 
 
 def _cut(value: Any) -> Any:

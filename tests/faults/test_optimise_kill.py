@@ -92,7 +92,9 @@ def _compare(tmp_path: Path, **names: str) -> None:
     assert sum(twice.values()) <= THREADS * len(KILL_AFTER)
     engine = open_database(sqlite_url(tmp_path / "killed" / "ledger.sqlite"))
     with engine.connect() as connection:
-        counted = dict(connection.execute(text("SELECT outcome, count(*) FROM attempts GROUP BY outcome")).tuples())
+        counted = dict(
+            connection.execute(text("SELECT outcome, count(*) FROM attempts GROUP BY outcome")).tuples().all()
+        )
         paid = connection.execute(
             text("SELECT sum(tokens_in), sum(tokens_out) FROM attempts WHERE outcome = 'paid'")
         ).one()

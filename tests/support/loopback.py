@@ -1,8 +1,8 @@
 """An OpenAI-compatible server on loopback that keeps its own books and misbehaves on request.
 
 It answers in DSPy's chat format, deterministically: the same body gets the same answer. Which requests go wrong depends
-on the seed, the body and how often it was seen, so a run can be repeated. `python -m tests.support.loopback` serves until
-killed and prints its port: the benchmark runs it in a process of its own.
+on the seed, the body and how often it was seen, so a run can be repeated. `python -m tests.support.loopback` serves
+until killed and prints its port: the benchmark runs it in a process of its own.
 """
 
 from __future__ import annotations

@@ -113,6 +113,7 @@ def test_a_search_is_estimated_to_cost_more_than_its_evaluation(tmp_path: Path) 
 
 
 def test_planning_imports_neither_dspy_nor_litellm() -> None:
-    code = "import sys, seedbed.plan, seedbed.estimate; print([m for m in ('dspy', 'litellm', 'gepa') if m in sys.modules])"
+    heavy = ("dspy", "litellm", "gepa")
+    code = f"import sys, seedbed.plan, seedbed.estimate; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -51,7 +51,6 @@ SUITE = Suite(
         Metric("cost", "Cost", higher_is_better=False, digits=1),
         Metric("cnbe", "CNBE", digits=5),
         Metric("semantic_score", "Sem"),
-        Metric("f1_gain", "F1 gain"),
         Metric("f1_mkqa", "F1 (MKQA)"),
         Metric("char_3gram_recall", "3-gram recall"),
         Metric("answer_in_context", "in context", higher_is_better=None),

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seedbed.stats import mean
 from seedbed.suite import Figure
+
+if TYPE_CHECKING:
+    from seedbed.suites.crosslingual.report import Point
+
+_LINEAR_UP_TO = 10
+"""Translation tokens from which on the scale of the curve is logarithmic."""
 
 
 def language_bars(name: str, scores: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> Figure:
@@ -31,34 +37,39 @@ def language_bars(name: str, scores: Mapping[tuple[str, str], Mapping[str, Seque
     return Figure(f"F1 by language of the question: {name}", _svg(plt, figure))
 
 
-def budget_curve(name: str, points: Mapping[str, tuple[str, float, float]]) -> Figure | None:
+def budget_curve(name: str, points: Mapping[str, Point]) -> Figure | None:
     """F1 against translation tokens: lbrag by its budgets, with multi and cross as the ends. None without a curve."""
-    curve = sorted((cost, f1, label) for label, (system, cost, f1) in points.items() if system == "lbrag")
+    curve = sorted(((p.cost, p.f1, p.half, label) for label, p in points.items() if p.system == "lbrag"))
     if len(curve) < 2:
         return None
     plt = _pyplot()
     figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-    axes.plot([c for c, _, _ in curve], [f for _, f, _ in curve], marker="o", color="C0", label="lbrag", zorder=3)
-    for cost, f1, label in curve:
-        above = (0, 7)
-        axes.annotate(_budget(label), (cost, f1), above, textcoords="offset points", ha="center", fontsize=8)
-    for system, marker, colour in (("multi", "s", "C1"), ("cross", "D", "C2"), ("direct", "x", "C7")):
-        ends = [(cost, f1) for own, cost, f1 in points.values() if own == system]
-        for cost, f1 in ends:
-            axes.scatter([cost], [f1], marker=marker, color=colour, s=64, zorder=2, label=system)
-            axes.annotate(system, (cost, f1), (6, -12), textcoords="offset points", color=colour, fontsize=8)
+    costs, heights, halves, labels = zip(*curve, strict=True)
+    axes.errorbar(costs, heights, halves, marker="o", color="C0", ecolor="#b9cde0", capsize=3, zorder=3)
+    for cost, f1, label in zip(costs, heights, labels, strict=True):
+        axes.annotate(_budget(label), (cost, f1), (5, 6), textcoords="offset points", fontsize=8)
+    for system, marker, colour in (("multi", "s", "C1"), ("cross", "D", "C2")):
+        for end in (point for point in points.values() if point.system == system):
+            at = (end.cost, end.f1)
+            axes.scatter(*at, marker=marker, facecolors="none", edgecolors=colour, linewidths=2, s=110, zorder=4)
+            axes.annotate(system, at, (9, -14), textcoords="offset points", color=colour, fontsize=9)
+    axes.set_xscale("symlog", linthresh=_LINEAR_UP_TO)
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("translation tokens a question")
     axes.set_ylabel("F1")
-    axes.margins(0.1, 0.18)
+    axes.margins(0.12, 0.1)
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    note = "Beside each point of the curve its budget; multi translates nothing, cross everything."
+    note = (
+        "Beside each point its budget; multi translates nothing, cross everything. The scale of tokens is logarithmic."
+    )
     return Figure(f"F1 against translation tokens: {name}", _svg(plt, figure), note)
 
 
 def _budget(label: str) -> str:
-    """The variant's part of a label: b70 of lbrag-b70."""
-    return label.partition("+")[0].rpartition("-")[2]
+    """The variant's part of a label: B=70 of lbrag-b70, and what else stands there of labels of one's own."""
+    own = label.partition("+")[0].rpartition("-")[2]
+    return f"B={'∞' if own == 'binf' else own[1:]}" if own[:1] == "b" and len(own) > 1 else own
 
 
 def _pyplot() -> Any:

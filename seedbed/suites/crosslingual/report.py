@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from seedbed.stats import mean
@@ -69,16 +71,32 @@ def language_scores(cells: Sequence[CellResult]) -> dict[tuple[str, str], dict[s
     return found
 
 
-def budget_points(cells: Sequence[CellResult]) -> dict[str, tuple[str, float, float]]:
-    """Label -> (system, mean translation tokens, mean F1), each seed counted once; failed cells are left out."""
-    points: dict[str, tuple[str, float, float]] = {}
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A system on the curve of quality against cost, each of its seeds counted once."""
+
+    system: str
+    cost: float
+    f1: float
+    half: float
+    """Half of the 95% interval of F1 over the samples of one seed: seeds share samples and do not narrow it."""
+
+
+def budget_points(cells: Sequence[CellResult]) -> dict[str, Point]:
+    """Points by label; a system without a figure has none."""
+    points: dict[str, Point] = {}
     for label in dict.fromkeys(cell.label for cell in cells):
         own = [cell for cell in cells if cell.label == label]
         cost = mean([c.metrics["cost"] for c in own if c.metrics.get("cost") is not None])
         f1 = mean([c.metrics["f1"] for c in own if c.metrics.get("f1") is not None])
         if cost is not None and f1 is not None:
-            points[label] = (_system_of(own[0]), cost, f1)
+            points[label] = Point(_system_of(own[0]), cost, f1, mean([_half_width(c.metrics) for c in own]) or 0.0)
     return points
+
+
+def _half_width(metrics: Mapping[str, Any]) -> float:
+    spread, n = metrics.get("f1_std") or 0.0, metrics.get("n") or 0
+    return 1.96 * spread / math.sqrt(n) if n else 0.0
 
 
 def _system_of(cell: CellResult) -> str:

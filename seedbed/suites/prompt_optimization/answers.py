@@ -35,6 +35,8 @@ def same_expression(answer: str, gold: str) -> bool:
     commas; a multiple-choice gold such as AAAAA or B compares by letters."""
     if re.fullmatch(r"([A-F])\1*", gold.strip()) and (letter := _letter(answer)):
         return letter[0] == gold.strip()[0]
+    if (whole := _number(answer)) is not None and whole == _number(gold):
+        return True
     left, right = _parts(answer), _parts(gold)
     return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
 

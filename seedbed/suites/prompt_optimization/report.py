@@ -147,7 +147,7 @@ def _curves(benchmark: str, cells: Sequence[CellResult]) -> Figure:
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False)
     text = io.StringIO()
-    canvas.savefig(text, format="svg")
+    canvas.savefig(text, format="svg", metadata={"Date": None})
     return Figure(
         f"Learning curves: {benchmark}", text.getvalue(), "A line a seed, a dot a candidate scored on all of val."
     )

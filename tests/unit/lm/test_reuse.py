@@ -93,3 +93,18 @@ def test_reasoning_models_get_their_own_parameters(tmp_path: Path) -> None:
     assert "max_tokens" not in body
     assert body["max_completion_tokens"] == 200
     assert body["reasoning_effort"] == "low"
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_the_short_way_and_dspys_own_share_answers(tmp_path: Path, temperature: float) -> None:
+    import dspy
+
+    with Loopback() as server, runtime(tmp_path, server, temperature=temperature, top_p=0.9) as made:
+        program = dspy.ChainOfThought("question -> answer")
+        answers = []
+        for short in (True, False):
+            with dspy.context(lm=made.lm(scope()), disable_history=short):
+                answers.append(made.run(program.acall(question="Is 7 even?")).toDict())
+                answers.append(program(question="Is 7 even?").toDict())
+        assert assert_books_agree(tmp_path, server).outcomes == {"paid": 1, "reused": 3}
+    assert all(answer == answers[0] for answer in answers)

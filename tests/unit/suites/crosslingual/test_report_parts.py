@@ -44,7 +44,7 @@ def test_the_budget_curve_has_multi_and_cross_as_its_ends(tmp_path: Path) -> Non
     curves = [part for part in report(budgets(tmp_path)) if isinstance(part, Figure) and "against" in part.title]
     assert len(curves) == 1
     assert curves[0].svg.startswith("<svg")
-    assert all(f"<!-- {text} -->" in curves[0].svg for text in ("b0", "b70", "multi", "cross"))
+    assert all(f"<!-- {text} -->" in curves[0].svg for text in ("B=0", "B=70", "multi", "cross"))
 
 
 def test_there_is_no_curve_of_a_single_budget(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from seedbed.suites.prompt_optimization.constraints import CHECKERS, check_all
 NAMES = "Mention names from this list of person names: Emma, Liam, Sophia, Noah ."
 KEYWORDS = {f"keyword{i}": word for i, word in enumerate(("sun", "moon", "star", "sky", "sea"), start=1)}
 CAPITALS = (
-    "Reykjavik, Helsinki, Oslo, Tallinn, Stockholm, Riga, Moscow, Copenhagen, Vilnius, Minsk, Dublin, Berlin, Amsterdam, "
-    "Warsaw, London, Brussels, Kyiv, Prague, Luxembourg, Paris, Vienna, Bratislava, Budapest, Vaduz, Chisinau, Bern, "
-    "Ljubljana, Zagreb"
+    "Reykjavik, Helsinki, Oslo, Tallinn, Stockholm, Riga, Moscow, Copenhagen, Vilnius, Minsk, Dublin, Berlin, "
+    "Amsterdam, Warsaw, London, Brussels, Kyiv, Prague, Luxembourg, Paris, Vienna, Bratislava, Budapest, Vaduz, "
+    "Chisinau, Bern, Ljubljana, Zagreb"
 )
 QUESTIONS = "\n".join(
     f"Question {i}: {'why ' * i}so?\n" + "\n".join(f"{letter}) x" for letter in "ABCDE") for i in range(1, 5)

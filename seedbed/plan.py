@@ -303,9 +303,7 @@ def _check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, a
             raise source.error((*at, "benchmarks", i), what)
 
 
-def _roles(
-    config: SweepConfig, suite: Suite, system: SystemSpec, optimizer: OptimizerSpec | None
-) -> tuple[str, ...]:
+def _roles(config: SweepConfig, suite: Suite, system: SystemSpec, optimizer: OptimizerSpec | None) -> tuple[str, ...]:
     """Roles beside `task`: the system's, the scorer's and the optimizer's; optional ones where a model is named."""
     played = [role for role in (*system.roles, *suite.score_roles) if _is_played(config, suite, role)]
     return tuple(dict.fromkeys((*played, *(optimizer.roles if optimizer else ()))))

@@ -21,6 +21,9 @@ from seedbed.redact import redact
 
 SCHEMA_VERSION = 1
 _LOCK_WAIT_S = 0.5
+# It can only be read by setting it.
+_UMASK = os.umask(0)
+os.umask(_UMASK)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -34,6 +37,8 @@ def write_bytes(path: Path, data: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(descriptor, "wb") as handle:
+            # Temporary files are private; results are as readable as the user's other files.
+            os.fchmod(descriptor, 0o666 & ~_UMASK)
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())

@@ -7,10 +7,12 @@ call costs in all; the description changes only with the signature, and a text n
 from __future__ import annotations
 
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import dspy
+from dspy.utils.exceptions import AdapterParseError
 
 
 class QuickChatAdapter(dspy.ChatAdapter):
@@ -43,6 +45,15 @@ class QuickChatAdapter(dspy.ChatAdapter):
         if main_request:
             parts.append(self.user_message_output_requirements(signature))
         return "\n\n".join([*parts, suffix]).strip()
+
+    def parse(self, signature: type[Any], completion: str) -> dict[str, Any]:
+        # The property is worked out anew for every line of the answer; this is all that is asked of the signature.
+        fields: Any = SimpleNamespace(output_fields=signature.output_fields)
+        try:
+            return super().parse(fields, completion)
+        except AdapterParseError:
+            # Once more for an error that names the signature.
+            return super().parse(signature, completion)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> QuickChatAdapter:
         return self

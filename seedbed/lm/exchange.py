@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -177,43 +177,40 @@ class Exchange:
         self, query: Query[R], line: Line, begin: Begin, attempt_id: int
     ) -> tuple[R, Stored | None]:  # fmt: skip
         cell, limiter = begin.scope.cell, line.limiter
-        ended, reply = _not_sent(begin, attempt_id), None
-        started = time.perf_counter()
-        sent_at = 0.0
+        ended: End | None = _not_sent(begin, attempt_id)
+        reply: JsonDict | None = None
+        sent_at = time.monotonic()
         try:
             await limiter.wait_to_send(query.size, lambda seconds: self._stops.sleep(seconds, cell))
             self._stops.check(cell)
-            started, sent_at = time.perf_counter(), time.monotonic()
-            ended = replace(ended, outcome="lost", at_risk_usd=begin.reserved_usd or 0.0)
+            sent_at, ended = time.monotonic(), None
             reply = await query.kind.send(query.body, query.attempt)
             answer = query.kind.read(reply)
             usage = query.kind.usage(query.body, reply)
             cost = line.price.cost(usage) if line.price else None
             kept = Stored(orjson.dumps(reply), usage) if query.kind.worth_keeping(reply) else None
-            ended = replace(
-                ended,
-                outcome="paid",
-                usage=usage,
-                spent_usd=cost,
-                list_usd=cost,
-                at_risk_usd=0.0,
-                response=kept.body if kept else None,
-                error_class=None,
-            )
+            took = time.monotonic() - sent_at
+            body = kept.body if kept else None
+            ended = End(attempt_id, begin, "paid", usage, cost, cost, 0.0, took, response=body)
         except ProviderError as error:
             error.message = advice(error)
             if error.kind == "rate_limit":
                 limiter.rate_limited(error.retry_after, sent_at)
-            ended = _failure(ended, error, line.price, told_usage(reply) if reply else None)
+            told = told_usage(reply) if reply else None
+            ended = _failure(begin, attempt_id, error, line.price, told, time.monotonic() - sent_at)
             if (sentence := hopeless(query.binding.model, error)) is not None:
                 self._stop(SeedbedError(sentence))
             raise
         except BaseException as error:
-            ended = replace(ended, error_class=ended.error_class if ended.outcome == "failed" else type(error).__name__)
+            if ended is None:
+                at_risk, name = begin.reserved_usd or 0.0, type(error).__name__
+                took = time.monotonic() - sent_at
+                ended = End(attempt_id, begin, "lost", None, 0.0, 0.0, at_risk, took, response=None, error_class=name)
             raise
         finally:
             # Also when cancelled, or after a bug in a provider: no record may say "in flight" for ever.
-            recorded = self._ledger.end(replace(ended, latency_s=time.perf_counter() - started))
+            assert ended is not None
+            recorded = self._ledger.end(ended)
             if ended.outcome != "lost":
                 await self._recorded(recorded)
         limiter.succeeded()
@@ -243,17 +240,13 @@ def _not_sent(begin: Begin, attempt_id: int) -> End:
     return End(attempt_id, begin, "failed", None, 0.0, 0.0, 0.0, 0.0, response=None, error_class="NotSent")
 
 
-def _failure(ended: End, error: ProviderError, price: TokenPrice | None, usage: Usage | None) -> End:
+def _failure(
+    begin: Begin, attempt_id: int, error: ProviderError, price: TokenPrice | None, usage: Usage | None, took: float
+) -> End:
     """A reply that told its tokens was billed for them, however useless it is."""
-    spent = price.cost(usage) if price and usage else None if usage else 0.0
-    at_risk = (ended.begin.reserved_usd or 0.0) if error.maybe_billed and usage is None else 0.0
-    return replace(
-        ended,
-        outcome="failed",
-        usage=usage,
-        spent_usd=spent,
-        list_usd=0.0,
-        at_risk_usd=at_risk,
-        error_class=error.kind,
-        error=redact(error.message),
+    spent = 0.0 if usage is None else price.cost(usage) if price else None
+    at_risk = (begin.reserved_usd or 0.0) if error.maybe_billed and usage is None else 0.0
+    said = redact(error.message)
+    return End(
+        attempt_id, begin, "failed", usage, spent, 0.0, at_risk, took, response=None, error_class=error.kind, error=said
     )

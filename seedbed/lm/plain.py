@@ -1,7 +1,7 @@
 """Calls of plain texts, which are nearly all, on a shorter way than DSPy's general one.
 
-DSPy turns the messages into its own request, checks it for media and tools, and the response back: more work than all of
-Seedbed's. For texts the result is the same, and the key too, so that both ways share their answers.
+DSPy turns the messages into its own request, checks it for media and tools, and the response back: more work than all
+of Seedbed's. For texts the result is the same, and the key too, so that both ways share their answers.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 
-from seedbed.cell import Cell
 from seedbed.plan import Plan
 from seedbed.registry import get_suite
 from seedbed.report.contest import Contest
@@ -27,6 +26,7 @@ _CHUNK = 100
 _SNIPPET = 160
 _LONGEST = 20_000
 _SAMPLE = re.compile(rb'"sample": ("(?:[^"\\]|\\.)*")')
+_ID = re.compile(rb'\{"sample_id": ?("(?:[^"\\]|\\.)*")')
 _LINE = 15
 """Characters in a row of packed data: shorter than any key, so that masking secrets never cuts into it."""
 _STATUS = {"ok": 0, "error": 1, "skipped": 2}
@@ -56,10 +56,10 @@ class SampleBook:
                 self.cells.append([cell.suite, cell.benchmark, label, cell.model, cell.seed, primary.label])
                 folder = store.cell_dir(cell)
                 calls = _calls(folder / "lm_history.jsonl", chosen) if self._bytes < MAX_BYTES else None
-                for row, prediction in _rows(folder, cell):
+                for found in _rows(folder, chosen):
                     self.n_samples += 1
-                    if row["sample_id"] in chosen:
-                        self._one(place, row, prediction, cases.get(row["sample_id"]), calls, primary.name)
+                    if found is not None:
+                        self._one(place, *found, cases.get(found[0]["sample_id"]), calls, primary.name)
 
     def _one(
         self,
@@ -110,11 +110,16 @@ class SampleBook:
         return {"cells": self.cells, "rows": self.lines, "chunk": _CHUNK, "n_samples": self.n_samples}
 
 
-def _rows(folder: Path, cell: Cell) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Scores with the predictions they belong to, in step: both files have a line a case in the same order."""
+def _rows(folder: Path, wanted: set[str]) -> Iterator[tuple[dict[str, Any], dict[str, Any]] | None]:
+    """Scores with the predictions they belong to, in step: both files have a line a case in the same order. None for a
+    sample that is not wanted, which is not worth reading whole."""
     with (folder / "scores.jsonl").open("rb") as scores, (folder / "predictions.jsonl").open("rb") as predictions:
         for line, answered in zip(scores, predictions, strict=False):
-            yield orjson.loads(line), orjson.loads(answered)
+            match = _ID.match(line)
+            if match is not None and orjson.loads(match[1]) not in wanted:
+                yield None
+            else:
+                yield orjson.loads(line), orjson.loads(answered)
 
 
 def _spread(ids: Sequence[str], at_most: int) -> set[str]:

@@ -28,6 +28,12 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
 
 
+def test_a_file_is_as_readable_as_others_of_the_user(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    write_text(tmp_path / "ours", "x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_a_file_of_another_schema_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"schema_version": 99}')

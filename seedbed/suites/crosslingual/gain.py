@@ -47,12 +47,12 @@ def gain_interval(
         return None, None
     import numpy as np
 
-    ordered = np.array([sums[name] for name in sorted(sums)])
+    totals, counts = np.array([sums[name] for name in sorted(sums)]).T.copy()
     generator = np.random.default_rng(_SEED)
     means = np.empty(resamples)
     for number in range(resamples):  # one at a time: a matrix of all draws of 100,000 questions would not fit
-        drawn = ordered[generator.integers(len(ordered), size=len(ordered))].sum(axis=0)
-        means[number] = drawn[0] / drawn[1]
+        drawn = generator.integers(len(totals), size=len(totals))
+        means[number] = totals[drawn].sum() / counts[drawn].sum()
     low, high = np.quantile(means, (0.025, 0.975)).tolist()
     return low, high
 

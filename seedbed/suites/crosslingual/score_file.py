@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def score_file(path: Path, out: Path, options: Options) -> str:
     scored = {system: _scored(rows) for system, rows in by_system.items()}
     metrics = score_group(scored, {system: aggregate(rows) for system, rows in scored.items()})
     write_jsonl(
-        out / "scores.jsonl", ({"system": system, **asdict(row)} for system, rows in scored.items() for row in rows)
+        out / "scores.jsonl", ({"system": system, **_plain(row)} for system, rows in scored.items() for row in rows)
     )
     write_json(out / "metrics.json", {"metrics": metrics})
     counts = ", ".join(f"{system} n={own['n']} errors={own['n_errors']}" for system, own in metrics.items())
@@ -88,6 +88,11 @@ def _tokens(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
         raise UserError(f"{where}: field translation_tokens: {value!r} is not a number of tokens; write 0 for none.")
     return float(value)
+
+
+def _plain(row: ScoreRow) -> dict[str, Any]:
+    """`asdict` without its deep copies, which would take longer than the scoring."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}
 
 
 def _scored(rows: Mapping[str, Answered | ScoreRow]) -> list[ScoreRow]:

@@ -138,3 +138,16 @@ def test_the_quick_adapter_follows_a_signature_that_is_changed_in_place() -> Non
     assert quick.format(signature, [], {"question": "q"}) == plain.format(signature, [], {"question": "q"})
     changed = signature.with_instructions("Be kind.")
     assert quick.format(changed, [], {"question": "q"}) == plain.format(changed, [], {"question": "q"})
+
+
+@pytest.mark.parametrize(
+    "completion", ["nothing", "[[ ## answer ## ]]\nyes", "[[ ## answer ## ]]\nyes\n\n[[ ## score ## ]]\nhigh"]
+)
+def test_the_quick_adapter_refuses_what_dspys_refuses(completion: str) -> None:
+    signature = dspy.Signature("question -> answer, score: float")
+    errors = []
+    for adapter in (QuickChatAdapter(), dspy.ChatAdapter()):
+        with pytest.raises(dspy.utils.exceptions.AdapterParseError) as caught:
+            adapter.parse(signature, completion)
+        errors.append(str(caught.value))
+    assert errors[0] == errors[1]

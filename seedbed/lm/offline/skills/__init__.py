@@ -19,4 +19,20 @@ from seedbed.lm.offline.skills.review import REVIEW
 from seedbed.lm.offline.skills.semantic import SEMANTIC
 from seedbed.lm.offline.skills.translate import TRANSLATE
 
-SKILLS: tuple[Skill, ...] = (*NOTES, *ADVICE, REFLECT, PROPOSE, HOPS, CALCULATE, COMPLY, *PRIVACY, REVIEW, *JUDGING, *SYNTHESIS, SEMANTIC, TRANSLATE, READ, RECALL)
+SKILLS: tuple[Skill, ...] = (
+    *NOTES,
+    *ADVICE,
+    REFLECT,
+    PROPOSE,
+    HOPS,
+    CALCULATE,
+    COMPLY,
+    *PRIVACY,
+    REVIEW,
+    *JUDGING,
+    *SYNTHESIS,
+    SEMANTIC,
+    TRANSLATE,
+    READ,
+    RECALL,
+)

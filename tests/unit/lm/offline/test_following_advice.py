@@ -1,4 +1,4 @@
-"""The offline model does what an instruction says, and writes such instructions where feedback shows the lack of them."""
+"""The offline model does what an instruction says, and writes such instructions where feedback shows what is missing."""
 
 from __future__ import annotations
 

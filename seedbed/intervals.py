@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_POINTS_ONLY = ContextVar("points_only", default=False)
 
 _MIN_DEFINED = 0.5
 """A bootstrap whose statistic is undefined in more than this share of the resamples says nothing."""
@@ -27,6 +31,16 @@ class ClusterRatio:
     macro: float | None
     se: float | None
     """Of the micro ratio, by linearisation; None for fewer than two clusters."""
+
+
+@contextmanager
+def points_only() -> Iterator[None]:
+    """Inside, bootstraps give no interval: for who asks a suite's aggregate many times and wants its figures alone."""
+    token = _POINTS_ONLY.set(True)
+    try:
+        yield
+    finally:
+        _POINTS_ONLY.reset(token)
 
 
 def wilson(k: float, n: float, confidence: float = 0.95) -> Interval | None:
@@ -107,7 +121,7 @@ def cluster_bootstraps(
 ) -> dict[str, Interval | None]:
     """As `cluster_bootstrap`, for several statistics of the same resamples by name; empty below two clusters."""
     clusters = [list(rows_by_cluster[name]) for name in sorted(rows_by_cluster) if rows_by_cluster[name]]
-    if len(clusters) < 2:
+    if len(clusters) < 2 or _POINTS_ONLY.get():
         return {}
     import numpy as np
 

@@ -22,7 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
     checked = f"{result.n_figures:,} figures in {result.n_files:,} files of {result.n_cells} cells"
     if result.differences:
         print(f"\n{found.folder}: {len(result.differences)} differences; checked {checked}.")
-        print("Where the code of a suite has changed since, `seedbed rescore` brings scores and figures together again.")
+        print(
+            "Where the code of a suite has changed since, `seedbed rescore` brings scores and figures together again."
+        )
         return EXIT_FAILED
     print(f"{found.folder}: verified. {checked} follow from the stored rows and the ledger.")
     return EXIT_OK

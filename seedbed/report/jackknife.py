@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seedbed.intervals import Interval
+from seedbed.intervals import Interval, points_only
 from seedbed.paired import detectable, tidy
 from seedbed.registry import get_suite
 from seedbed.report.contest import Contest
@@ -76,10 +76,14 @@ def jackknife(store: Store, contest: Contest) -> Jackknife | None:
 
     def leaving_out(block: int) -> Figures:
         kept = {key: [row for row in own if block_of[row.sample_id] != block] for key, own in rows.items()}
-        return _figures(suite, kept, composed)
+        return _figures(suite, kept, composed, grouped=grouped)
 
-    without = [leaving_out(block) for block in range(min(BLOCKS, clusters))]
-    return Jackknife(_figures(suite, rows, composed), without, len(contest.sample_ids), clusters)
+    with points_only():
+        whole = _figures(suite, rows, composed, grouped=True)
+        # Pairing the systems again in every round is for figures that come from it.
+        grouped = whole != _figures(suite, rows, composed, grouped=False)
+        without = [leaving_out(block) for block in range(min(BLOCKS, clusters))]
+    return Jackknife(whole, without, len(contest.sample_ids), clusters)
 
 
 def _rows(store: Store, contest: Contest) -> dict[tuple[int, str], list[ScoreRow]]:
@@ -101,13 +105,15 @@ def _blocks(contest: Contest, number: int) -> dict[str, int]:
     }
 
 
-def _figures(suite: Suite, rows: Mapping[tuple[int, str], list[ScoreRow]], names: Sequence[str]) -> Figures:
+def _figures(
+    suite: Suite, rows: Mapping[tuple[int, str], list[ScoreRow]], names: Sequence[str], *, grouped: bool
+) -> Figures:
     made: dict[tuple[int, str], Mapping[str, Any]] = {}
     aggregate = resolve(suite.aggregate)
     for seed in dict.fromkeys(seed for seed, _ in rows):
         own = {label: listed for (of, label), listed in rows.items() if of == seed}
         metrics = {label: dict(aggregate(listed)) for label, listed in own.items()}
-        if suite.score_group is not None:
+        if grouped and suite.score_group is not None:
             metrics = resolve(suite.score_group)(own, metrics)
         made |= {(seed, label): metrics[label] for label in own}
     labels = dict.fromkeys(label for _, label in rows)

@@ -49,15 +49,16 @@ def test_a_sweep_runs_from_yaml_to_summary_and_a_second_time_all_is_cached(run_s
     assert "multi    | EM=" in first.out
     assert "Simulated" in first.out
     folder = first.cell(0, "tiny_multi_Baseline_reader")
-    for name in ("config.json", "predictions.jsonl", "scores.jsonl", "metrics.json", "lm_history.jsonl", "manifest.json"):
+    names = ("config.json", "predictions.jsonl", "scores.jsonl", "metrics.json", "lm_history.jsonl", "manifest.json")
+    for name in names:
         assert (folder / name).stat().st_size > 0, name
     assert (folder / "evaluation_results/evaluation_result.txt").read_text().startswith("score,cost,input_tokens,")
     assert json.loads((folder / "manifest.json").read_text())["simulated"] is True
 
     flow_run = newest_run(api)
     assert flow_run["state_name"] == "Completed"
-    names = Counter(task["name"].rpartition(" · ")[2] for task in tasks_of(api, flow_run, 12))
-    assert names == {"generate": 4, "score": 4, "pair": 2, "summary over seeds": 1, "artifacts for the UI": 1}
+    kinds = Counter(task["name"].rpartition(" · ")[2] for task in tasks_of(api, flow_run, 12))
+    assert kinds == {"generate": 4, "score": 4, "pair": 2, "summary over seeds": 1, "artifacts for the UI": 1}
     artifacts = api("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [flow_run["id"]]}}})
     assert {artifact["key"] for artifact in artifacts} >= {"summary-tryout", "cells-tryout", "costs-tryout"}
 
@@ -91,7 +92,7 @@ def test_fresh_uses_nothing_made_before(run_sweep: RunSweep) -> None:
     assert [(row["outcome"], row["calls"]) for row in resumed.summary()["costs"]] == [("paid", 12)]
 
 
-PLUGIN = '''
+PLUGIN = """
 from seedbed import Benchmark, BenchmarkOptions, Case, Options, benchmark, system
 
 
@@ -123,7 +124,7 @@ def broken(context, options):
         raise RuntimeError("always breaks")
 
     return answer
-'''
+"""
 PLUGGED = """\
 name: tryout
 seeds: [0]

@@ -1,5 +1,5 @@
-"""Running the cells of a config phase by phase, without Prefect; `python -m tests.support.cells CONFIG OUT` does so in a
-process of its own, which a test can then kill."""
+"""Running the cells of a config phase by phase, without Prefect; `python -m tests.support.cells CONFIG OUT` does so in
+a process of its own, which a test can then kill."""
 
 from __future__ import annotations
 

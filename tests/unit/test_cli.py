@@ -22,14 +22,22 @@ def loaded_by(*arguments: str) -> set[str]:
         "except SystemExit: pass\n"
         "print('LOADED', *[m for m in sys.modules if '.' not in m])"
     )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=ROOT, check=True)
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     line = next(line for line in done.stdout.splitlines() if line.startswith("LOADED"))
     return set(line.split()) & set(HEAVY)
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["run", "--help"], ["plan", "configs/demo.yaml"], ["suites"], ["schema"], ["prices", "openai/gpt-4.1-mini"]],
+    [
+        ["--help"],
+        ["run", "--help"],
+        ["plan", "configs/demo.yaml"],
+        ["suites"],
+        ["schema"],
+        ["prices", "openai/gpt-4.1-mini"],
+    ],
     ids=" ".join,
 )
 def test_light_commands_import_nothing_heavy(arguments: list[str]) -> None:

@@ -20,7 +20,7 @@ experiments:
   - suite: crosslingual
     models: [reader]
     benchmarks: [{name: tiny, limit: 4}]
-    systems: [direct, {name: multi, top_k: 2}]
+    systems: [direct, {name: lbrag, level: sentence}]
 """
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +39,7 @@ def test_a_good_config_gives_a_cell_for_each_seed_and_system(tmp_path: Path) -> 
     path = tmp_path / "sweep.yaml"
     path.write_text(GOOD, encoding="utf-8")
     plan = make_plan(*load_config(path))
-    assert [(c.system, c.seed) for c in plan.cells] == [("direct", 0), ("multi", 0), ("direct", 1), ("multi", 1)]
+    assert [(c.system, c.seed) for c in plan.cells] == [("direct", 0), ("lbrag", 0), ("direct", 1), ("lbrag", 1)]
 
 
 def test_an_unknown_key_is_named_with_line_and_nearest_key(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_an_unknown_key_is_named_with_line_and_nearest_key(tmp_path: Path) -> No
         ("[direct,", "[dirct,", "did you mean 'direct'"),
         ("models: [reader]", "models: [raeder]", "did you mean 'reader'"),
         ("{name: tiny, limit: 4}", "{name: tiny, limt: 4}", "unknown option of benchmark 'tiny'; did you mean 'limit'"),
-        ("top_k: 2", "top_k: two", "experiments.0.systems.1.top_k"),
+        ("level: sentence", "level: word", "experiments.0.systems.1.level"),
         ("name: tryout", "name: try out", "use letters, digits"),
         ("seeds: [0, 1]", "seeds: [1, 1]", "the same seed stands twice"),
         ("[direct, ", "[direct, direct, ", "'direct' is named twice"),

@@ -20,12 +20,16 @@ def test_the_package_resolves_under_the_root(name: str) -> None:
 def test_a_package_that_shadows_ours_is_named(tmp_path: Path) -> None:
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks/__init__.py").touch()
-    code = "import seedbed.launch as l; from seedbed.errors import UserError\ntry: l._import_flows('sweep')\nexcept UserError as e: print(e)"
+    code = (
+        "import seedbed.launch as l; from seedbed.errors import UserError\n"
+        "try: l._import_flows('sweep')\nexcept UserError as e: print(e)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert f"the package 'tasks' at {tmp_path} shadows Seedbed's" in done.stdout
 
 
 def test_importing_seedbed_is_light() -> None:
-    code = "import sys, seedbed; print(*[m for m in ('dspy', 'litellm', 'prefect', 'pandas', 'numpy') if m in sys.modules])"
+    heavy = ("dspy", "litellm", "prefect", "pandas", "numpy")
+    code = f"import sys, seedbed; print(*[m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

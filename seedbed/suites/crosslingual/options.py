@@ -48,7 +48,11 @@ class XquadOptions(CorpusOptions):
 
 
 def _budget(value: Any) -> Any:
-    return "inf" if isinstance(value, float) and math.isinf(value) and value > 0 else value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError("give a number of tokens, a share below 1, or inf") from None
+    return "inf" if number == math.inf else number
 
 
 Tokens = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -106,9 +106,9 @@ def test_a_forged_figure_is_found_even_if_the_hashes_were_renewed(copied: Path, 
 
 def test_a_forged_score_is_found_in_every_figure_above_it(copied: Path) -> None:
     path = copied.parents[2] / CELL / "scores.jsonl"
-    path.write_text(path.read_text().replace('"right": 1.0', '"right": 0.0', 1))
+    path.write_text(path.read_text().replace('"digits": 1.0', '"digits": 0.0', 1))
     files = {Path(difference.file).name for difference in verify(open_run(str(copied))).differences}
-    assert {"metrics.json", "result.json", "summary.json", "summary.csv", "report.html"} <= files
+    assert {"metrics.json", "result.json", "test.jsonl", "summary.json", "summary.csv", "report.html"} <= files
 
 
 def test_the_command_fails_on_a_difference_and_names_it(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The offline model does what an instruction says, and writes such instructions where feedback shows what is missing."""
+"""The offline model does what an instruction says, and writes such instructions where feedback shows a lack of them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def main() -> None:
         ]
         return Task(dataset=samples, solver=generate(), scorer=includes())
 
-    model = get_model("openai/loop", base_url=arguments.url, api_key="none")
+    model = get_model("openai/loop", base_url=arguments.url, api_key="none", responses_api=False)
     settings = {
         "model": model,
         "max_connections": arguments.concurrency,

@@ -16,7 +16,7 @@ from seedbed.report.html import element, embedded, picture, plain_table, section
 from seedbed.report.material import Material, Part, file_name, font_note
 from seedbed.report.model import SIMULATED_NOTE, Summary
 from seedbed.report.samples import SampleBook
-from seedbed.report.tables import comparison_table, cost_table, dollars, suite_table
+from seedbed.report.tables import comparison_table, cost_table, dollars, number, p_value, suite_table
 from seedbed.suite import Table
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -88,7 +88,8 @@ def _overview(summary: Summary, material: Material) -> Iterable[str]:
     shown = (f'<div class="tile">{element("b", text)}{element("span", name)}</div>' for name, text in tiles.items())
     yield f'<div class="tiles">{"".join(shown)}</div>'
     firsts = {suite: get_suite(suite).metrics[0].name for suite in material.cells}
-    verdicts = [[c.suite, c.benchmark, c.model, c.metric, c.label, c.baseline, c.difference, c.p_holm, c.verdict]
+    verdicts = [[c.suite, c.benchmark, c.model, c.metric, c.label, c.baseline,
+                 number(c.difference, 3, signed=True), p_value(c.p_holm), c.verdict]
                 for c in summary.comparisons if c.metric == firsts[c.suite]]  # fmt: skip
     columns = ["suite", "benchmark", "model", "metric", "system", "baseline", "difference", "p (Holm)", "verdict"]
     if verdicts:

@@ -138,6 +138,12 @@ def _best(rows: Sequence[Row], metric: Metric) -> set[tuple[str, str, str, str]]
     return best
 
 
+_OPTIMISED = (
+    "An optimizer finds another program with every seed, which a test by sample does not see: for optimised systems look "
+    "at the spread over seeds before you believe a †."
+)
+
+
 def _notes(rows: Sequence[Row]) -> list[str]:
     bases = {(row.benchmark, row.model): row.label for row in rows if row.is_baseline}
     names = sorted(set(bases.values()))
@@ -147,4 +153,5 @@ def _notes(rows: Sequence[Row]) -> list[str]:
         "those that were not.",
         f"Bold: best of its benchmark and model. †: differs from the baseline {against} (paired by sample, "
         f"Holm-adjusted p < {ALPHA:g}).",
+        *([_OPTIMISED] if any(row.optimizer != "Baseline" for row in rows) else []),
     ]

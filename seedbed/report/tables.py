@@ -139,7 +139,7 @@ def _best(rows: Sequence[Row], metric: Metric) -> set[tuple[str, str, str, str]]
 
 
 _OPTIMISED = (
-    "An optimizer finds another program with every seed, which a test by sample does not see: for optimised systems look "
+    "An optimizer finds another program with every seed, which a test by sample does not see: for such systems look "
     "at the spread over seeds before you believe a †."
 )
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+TOKENS_VERSION = "icu words + pairs, 1"
+"""Names how `tokenise` works, for indexes that are kept; change it with the function."""
+
 
 def tokenise(text: str) -> list[str]:
     """Words by Unicode's rules (a dictionary parts Chinese, Japanese and Thai), and character pairs of those scripts,

@@ -1,10 +1,31 @@
-"""A deterministic stand-in for a language model: in process, without a key and without a network."""
+"""A deterministic stand-in for a language model: in process, without a key and without a network.
+
+What is named here is imported when it is asked for: the language detector alone must not bring all skills with it.
+"""
 
 from __future__ import annotations
 
-from seedbed.lm.offline.model import OfflineModel
-from seedbed.lm.offline.options import ErrorRates, OfflineOptions
-from seedbed.lm.offline.provider import OfflineProvider
-from seedbed.lm.offline.tokens import count_tokens
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seedbed.lm.offline.model import OfflineModel
+    from seedbed.lm.offline.options import ErrorRates, OfflineOptions
+    from seedbed.lm.offline.provider import OfflineProvider
+    from seedbed.lm.offline.tokens import count_tokens
 
 __all__ = ["ErrorRates", "OfflineModel", "OfflineOptions", "OfflineProvider", "count_tokens"]
+
+_HOMES = {
+    "ErrorRates": "options",
+    "OfflineModel": "model",
+    "OfflineOptions": "options",
+    "OfflineProvider": "provider",
+    "count_tokens": "tokens",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

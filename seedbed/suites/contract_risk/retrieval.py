@@ -3,15 +3,14 @@ weights. Without weights the second ranking is lexical too, and less sharp."""
 
 from __future__ import annotations
 
-import logging
 import math
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from seedbed.bm25 import Bm25
 from seedbed.suites.contract_risk.flag import FlagModels
 from seedbed.suites.contract_risk.knowledge import LawText
 from seedbed.suites.contract_risk.rules import Rule, RuleBook
@@ -37,8 +36,7 @@ class Shelf(Generic[T]):
         self._texts = [text(item) for item in self.items]
         self._tokens = [tokenise(text) for text in self._texts]
         self._flag = flag
-        self._index: Any = None
-        self._lock = threading.Lock()
+        self._index = Bm25(self._tokens)
         seen = Counter(token for tokens in self._tokens for token in set(tokens))
         self._rarity = {token: math.log(1 + len(self.items) / count) for token, count in seen.items()}
 
@@ -56,7 +54,7 @@ class Shelf(Generic[T]):
         places = [i for i, item in enumerate(self.items) if allowed(item)]
         if not places:
             return []
-        scores = self._bm25(query)
+        scores = self._index.scores(tokenise(query)) or [0.0] * len(self.items)
         ranked = sorted((i for i in places if scores[i] > 0), key=lambda i: -scores[i])
         if not rerank:
             return [Found(self.items[i], scores[i]) for i in ranked[:k]]
@@ -88,21 +86,6 @@ class Shelf(Generic[T]):
 
         shared = math.fsum(weight(one, token) * weight(other, token) for token in one.keys() & other.keys())
         return shared / (length(one) * length(other)) if shared else 0.0
-
-    def _bm25(self, query: str) -> list[float]:
-        tokens = tokenise(query)
-        if not tokens:
-            return [0.0] * len(self.items)
-        with self._lock:
-            if self._index is None:
-                import bm25s
-
-                # It logs every index at DEBUG through a handler of its own.
-                logging.getLogger("bm25s").setLevel(logging.WARNING)
-                index = bm25s.BM25(method="lucene")
-                index.index(self._tokens, show_progress=False)
-                self._index = index
-            return self._index.get_scores(tokens).tolist()
 
 
 class Library:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seedbed.suites.crosslingual.bm25 import Bm25Index, tokenise
+from seedbed.suites.crosslingual.bm25 import Bm25Index
 from seedbed.suites.crosslingual.dense import DenseIndex
 from seedbed.suites.crosslingual.diskcache import build_once, folder_for
+from seedbed.text import tokenise
 from tests.support.loopback import Loopback
 from tests.unit.suites.crosslingual.conftest import MakeSweep
 
@@ -47,7 +48,7 @@ def test_an_index_is_built_once_and_then_mapped_from_disk(tmp_path: Path) -> Non
     made = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
     again = Bm25Index(TEXTS, tmp_path)
     assert again.search("Nil", 4) == first
-    assert isinstance(again._index.scores["data"], np.memmap)
+    assert isinstance(again._index._built().scores["data"], np.memmap)
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == made
     Bm25Index([*TEXTS, "more"], tmp_path)
     assert len(list((tmp_path / "crosslingual").iterdir())) == 2

@@ -94,6 +94,13 @@ class Plan:
         twins = (other for other in self.cells if other.group == cell.group and other.system == cell.system)
         return next((other for other in twins if other.optimizer == wanted), None) if wanted else None
 
+    def pool(self, cell: Cell) -> str:
+        """Whose random draws a cell shares: an optimised cell makes its own, unless `use_cache_from` names another's."""
+        source = self.cache_source(cell)
+        if source is not None:
+            return self.pool(source)
+        return cell.optimizer if self.optimizer_spec(cell) else ""
+
     def roles(self, cell: Cell) -> tuple[str, ...]:
         """Roles beside `task` whose models have a part in the cell's figures."""
         return _roles(self.config, get_suite(cell.suite), self.system_spec(cell), self.optimizer_spec(cell))
@@ -272,9 +279,8 @@ def _optimizer_identity(config: OptimizerConfig, source: YamlFile, at: FieldPath
         options = kind(**config.options)
     except ValidationError as error:
         raise _option_error(error, kind, f"optimizer {config.name!r}", source, at) from None
-    # How many threads ask at once, and in which order cells run, changes nothing that is found.
-    aside = {"threads", "use_cache_from"}
-    return {"name": config.name, **options.model_dump(mode="json", exclude_defaults=True, exclude=aside)}
+    # How many threads ask at once changes nothing that is found.
+    return {"name": config.name, **options.model_dump(mode="json", exclude_defaults=True, exclude={"threads"})}
 
 
 def _check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, at: FieldPath, folder: Path) -> None:

@@ -132,6 +132,7 @@ class CellContext:
             model=name,
             seed=self.cell.seed,
             fresh_since=self.run.fresh_since,
+            pool=self.run.plan.pool(self.cell),
         )
         caps: list[Cap] = []
         if config.budget.max_usd is not None:

@@ -84,7 +84,9 @@ def test_use_cache_from_must_name_another_optimizer_of_the_experiment(tmp_path: 
     base, tuned = plan.cells
     assert plan.cache_source(tuned) == base
     assert plan.cache_source(base) is None
-    assert tuned.id == _plan(tmp_path, "[GEPA-5]").cells[0].id
+    alone = _plan(tmp_path, "[GEPA-5]")
+    assert (plan.pool(base), plan.pool(tuned), alone.pool(alone.cells[0])) == ("", "", "GEPA-5")
+    assert tuned.id != alone.cells[0].id, "other draws, other results"
 
 
 def test_the_reflection_model_is_part_of_an_optimised_cell_only(tmp_path: Path) -> None:

@@ -352,3 +352,19 @@ def test_a_program_that_does_not_fit_its_benchmark_says_which_one_does(tmp_path:
     )
     with pytest.raises(UserError, match=r"'HotpotMultiHop' does not fit benchmark 'AIMEBench'; use 'CoT' there"):
         ready.phase(ready.plan.cells[0], "generate")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_answers_paid_by_another_cell_are_used_only_where_use_cache_from_says_so(tmp_path: Path, shared: bool) -> None:
+    second = "{name: GEPA-10, use_cache_from: GEPA-5}" if shared else "GEPA-10"
+    ready = _ready(tmp_path, optimizers=f"[GEPA-5, {second}]")
+    for name in ("GEPA-5", "GEPA-10"):
+        ready.phase(ready.cell(name), "optimise")
+    found = _ledger(
+        ready,
+        "SELECT count(DISTINCT a.key) AS keys FROM attempts a JOIN attempts b ON a.key = b.key "
+        "WHERE a.cell = :cell AND a.outcome = 'reused' AND b.outcome = 'paid' AND b.cell != a.cell",
+        cell=ready.cell("GEPA-10").id,
+    )
+    # Both searches begin with the same program on the same cases.
+    assert (found[0] > 0) is shared

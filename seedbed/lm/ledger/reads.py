@@ -16,6 +16,7 @@ from seedbed.lm.ledger.database import reading
 
 OUTCOMES = ("paid", "reused", "failed", "lost")
 
+_DIGITS = 12
 _TOKENS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
 
 _a = schema.attempts
@@ -85,9 +86,10 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseU
         tokens_out=total.tokens_out,
         tokens_cached=total.tokens_cached,
         tokens_reasoning=total.tokens_reasoning,
-        list_usd=(total.list_usd or 0.0) if total.priced == total.calls else None,
-        spent_usd=paid.spent if paid.priced == paid.rows else None,
-        at_risk_usd=paid.at_risk,
+        # Rounded far below a cent's millionth: the order in which rows were added up must not show.
+        list_usd=round(total.list_usd or 0.0, _DIGITS) if total.priced == total.calls else None,
+        spent_usd=round(paid.spent, _DIGITS) if paid.priced == paid.rows else None,
+        at_risk_usd=round(paid.at_risk, _DIGITS),
         outcomes=outcomes,
         estimated=paid.estimated,
     )

@@ -95,7 +95,7 @@ class Plan:
         return next((other for other in twins if other.optimizer == wanted), None) if wanted else None
 
     def pool(self, cell: Cell) -> str:
-        """Whose random draws a cell shares: an optimised cell makes its own, unless `use_cache_from` names another's."""
+        """Whose random draws a cell shares: an optimised cell makes its own unless `use_cache_from` names another's."""
         source = self.cache_source(cell)
         if source is not None:
             return self.pool(source)

@@ -13,6 +13,8 @@ def main(names: list[str]) -> None:
         if name not in BENCHES:
             raise SystemExit(f"unknown benchmark {name!r}; known: {', '.join(BENCHES)}")
         print(f"\n== {name} ==", flush=True)
+        # Each reads its own options from the command line; ours are not among them.
+        sys.argv = [f"bench.{name}_bench"]
         importlib.import_module(f"bench.{name}_bench").main()
 
 

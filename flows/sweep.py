@@ -98,7 +98,9 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
     """The phases of a cell, one after the other, each a task."""
     folder = str(run.folder)
     before: tuple[PrefectFuture[Any], ...] = ()
-    if run.rescore_since is not None and not is_done(folder, cell.id, "generate"):
+    loop = asyncio.get_running_loop()
+    answered = run.rescore_since is None or await loop.run_in_executor(waiters, is_done, folder, cell.id, "generate")
+    if not answered:
         return CellOutcome(cell, "has no stored answers to score; `seedbed run` makes them", before)
     for phase, task in _chain(run, cell):
         try:
@@ -106,7 +108,7 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
         except SeedbedError as reason:
             return CellOutcome(cell, str(reason), before)
         # A cached result is only believed while the files it speaks of are there.
-        current = await asyncio.get_running_loop().run_in_executor(waiters, is_done, folder, cell.id, phase)
+        current = await loop.run_in_executor(waiters, is_done, folder, cell.id, phase)
         chosen = task if current else task.with_options(refresh_cache=True)
         submitted = chosen.submit(folder, cell.id, wait_for=before)
         state = await _settle(submitted, waiters)

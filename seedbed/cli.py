@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from seedbed.errors import UserError
+from seedbed.paths import explain
 from seedbed.redact import redact
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -30,6 +31,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         return EXIT_OK
+    except Exception as error:
+        sentence = explain(error)
+        if sentence is None:
+            raise
+        print(redact(f"seedbed: {sentence}"), file=sys.stderr)
+        return EXIT_USAGE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -104,6 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     control.add_argument("action", choices=["start", "stop", "status"])
     ui = add("ui", "Show the address of the Prefect UI and open it in a browser.")
     ui.add_argument("--no-open", action="store_true", help="only print the address")
+    ui.add_argument("--reports", action="store_true", help="also serve the reports that artifacts link to")
+    ui.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+    _add_nightly(add)
     suites = add("suites", "List the suites with their benchmarks, systems and metrics.")
     suites.add_argument(
         "--plugin", metavar="MODULE", action="append", default=[], help="import a module of one's own first"
@@ -111,6 +121,29 @@ def _parser() -> argparse.ArgumentParser:
     add("schema", "Print the JSON schema of a config (configs/schema.json is made from it).")
     add("doctor", "Check versions, server, keys and model weights on this machine.")
     return parser
+
+
+def _add_nightly(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    """Commands for schedules, workers and baselines."""
+    for name, text in (
+        ("deploy", "Register sweep, nightly and rescore with the Prefect server, and what watches them."),
+        ("serve", "Register them and carry them out from here: schedule and worker of a small lab."),
+        ("worker", "Carry out the runs of a work pool."),
+    ):
+        command = add(name, text)
+        command.add_argument("--pool", metavar="NAME", default="seedbed", help="work pool (default: seedbed)")
+        if name == "worker":
+            continue
+        command.add_argument("config", metavar="CONFIG", help="the sweep's YAML file")
+        command.add_argument("--cron", metavar="CRON", default="0 3 * * *", help="when (default: '0 3 * * *')")
+        command.add_argument("--timezone", metavar="ZONE", default="UTC", help="of the schedule (default: UTC)")
+        command.add_argument("--notify", metavar="TYPE/NAME", help="notification block that is told of bad nights")
+        command.add_argument("--file", metavar="FILE", help="another prefect.yaml than Seedbed's")
+    baseline = add("baseline", "Accept a finished run as what nightly runs are held against, or list those accepted.")
+    baseline.add_argument("action", choices=["accept", "list"])
+    baseline.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of its newest run")
+    baseline.add_argument("--note", metavar="TEXT", default="", help="why, for the record")
+    baseline.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
 
 
 def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
 from seedbed.report.compute import judged, paired
-from seedbed.report.contest import Contest, contests
+from seedbed.report.contest import Contest, ContestKey, contests
 from seedbed.report.model import MARGIN, Comparison
 
 if TYPE_CHECKING:
@@ -37,17 +37,16 @@ def compare(a: Side, b: Side, margin: float = MARGIN) -> list[Comparison]:
     """
     ours, theirs = _by_key(a), _by_key(b)
     made: list[Comparison] = []
-    for base, own in _matched(ours, theirs):
+    for base, own in matched(ours, theirs):
         for first, second in _labels(a, b, base, own):
-            aligned = _aligned(own, base.sample_ids, base.values[first])
-            pairs = [(second, own.values[second], aligned)]
+            pairs = [(second, own.values[second], aligned(base, first, own))]
             made += paired(own, pairs, f"{a.name if a.label else f'{a.name}:{first}'}", margin)
     if not made:
         raise UserError(f"{a.name} and {b.name} share no system on the same benchmark; name them as SWEEP:SYSTEM.")
     return judged(made)
 
 
-def _by_key(side: Side) -> dict[tuple[str, str, str], Contest]:
+def _by_key(side: Side) -> dict[ContestKey, Contest]:
     found = {contest.key: contest for contest in contests(side.run.store, side.run.plan)}
     labels = {label for contest in found.values() for label in contest.values}
     if side.label is not None and side.label not in labels:
@@ -55,9 +54,8 @@ def _by_key(side: Side) -> dict[tuple[str, str, str], Contest]:
     return found
 
 
-def _matched(
-    ours: dict[tuple[str, str, str], Contest], theirs: dict[tuple[str, str, str], Contest]
-) -> list[tuple[Contest, Contest]]:
+def matched(ours: Mapping[ContestKey, Contest], theirs: Mapping[ContestKey, Contest]) -> list[tuple[Contest, Contest]]:
+    """Pairs of contests that put the same benchmark to systems, with the same model or each with its only one."""
     found: list[tuple[Contest, Contest]] = []
     for key, own in theirs.items():
         if key in ours:
@@ -80,13 +78,15 @@ def _labels(a: Side, b: Side, base: Contest, own: Contest) -> Sequence[tuple[str
     ]
 
 
-def _aligned(contest: Contest, ids: Sequence[str], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values of another contest in the order of this one's samples; nan where it lacks one."""
+def aligned(base: Contest, label: str, own: Contest) -> NDArray[np.float64]:
+    """Values of a system of one contest in the order of another's samples and metrics; nan where it lacks one."""
     import numpy as np
 
-    at = {sample: place for place, sample in enumerate(ids)}
-    found = np.full((len(contest.sample_ids), values.shape[1]), np.nan)
-    for place, sample in enumerate(contest.sample_ids):
-        if sample in at:
-            found[place] = values[at[sample]]
+    rows = {sample: place for place, sample in enumerate(base.sample_ids)}
+    columns = {metric: place for place, metric in enumerate(base.metrics)}
+    shared = [sample in rows for sample in own.sample_ids], [metric in columns for metric in own.metrics]
+    found = np.full((len(own.sample_ids), len(own.metrics)), np.nan)
+    from_rows = [rows[sample] for sample in own.sample_ids if sample in rows]
+    from_columns = [columns[metric] for metric in own.metrics if metric in columns]
+    found[np.ix_(*shared)] = base.values[label][np.ix_(from_rows, from_columns)]
     return found

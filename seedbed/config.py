@@ -16,7 +16,7 @@ from seedbed.yamlfile import FieldPath, YamlFile, read_yaml
 
 Role = Literal["task", "judge", "reflection", "translator", "embedding", "untrusted"]
 
-OFFLINE_MODEL_VERSION = 1
+OFFLINE_MODEL_VERSION = 2
 """Raise when the offline model answers differently: stored answers and results of the old one are then not used."""
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -186,6 +186,36 @@ class Experiment(_Frozen):
         return self
 
 
+class NotifyConfig(_Frozen):
+    """Who is told of a nightly's verdict."""
+
+    block: str | None = Field(default=None, pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")
+    """A notification block of Prefect, as TYPE/NAME: slack-webhook/lab, email-server-credentials/me."""
+    url_env: str | None = None
+    """Name of the environment variable that holds the address of a webhook; it gets the verdict as JSON."""
+    on: list[Literal["pass", "fail", "inconclusive"]] = ["fail", "inconclusive"]
+
+
+class GateConfig(_Frozen):
+    """When a nightly run is a regression against the accepted baseline."""
+
+    baseline: str | None = None
+    """File of the baseline; null takes the newest that `seedbed baseline accept` wrote under `out`."""
+    metrics: dict[str, list[str]] = Field(default_factory=dict)
+    """Suite -> the metrics that are judged; a suite not named here is judged by its first."""
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    """Level of the paired tests, over all systems of a metric together (Holm)."""
+    min_effect: float = Field(default=0.05, gt=0)
+    """A drop up to this is none: absolute for metrics between 0 and 1, else a share of the baseline's mean."""
+    max_cost_growth: float | None = Field(default=0.25, ge=0)
+    """How much more a sample may cost than in the baseline, as a share; null does not look."""
+    max_error_share: float | None = Field(default=0.05, ge=0, le=1)
+    """The share of samples without a score that is allowed in any system, beyond the baseline's own."""
+    max_latency_growth: float | None = Field(default=1.0, ge=0)
+    """How much slower the median call may be than in the baseline, as a share; 1.0 is twice as slow."""
+    notify: NotifyConfig = NotifyConfig()
+
+
 class RunnerConfig(_Frozen):
     kind: Literal["threads"] = "threads"
     workers: int = Field(default=4, ge=1, le=256)
@@ -217,7 +247,10 @@ class SweepConfig(_Frozen):
     out: str = "experiment_runs_data"
     """Where run folders, summaries and the ledger go."""
     ledger: str | None = None
-    """SQLAlchemy URL of the ledger; null is ledger.sqlite in `out`."""
+    """sqlite:///FILE, or postgresql+psycopg://USER@HOST/DATABASE where several machines share it; null is ledger.sqlite in
+    `out`. A password stands in PGPASSWORD or ~/.pgpass, never here."""
+    gate: GateConfig = GateConfig()
+    """What a nightly run is held to."""
     store_bodies: bool = True
     """Keep requests and responses in the ledger. Without them nothing can be reused after a crash."""
     max_error_share: float = Field(default=0.2, ge=0, le=1)
@@ -243,7 +276,10 @@ def _refuse_secrets(source: YamlFile, value: Any, at: FieldPath) -> None:
         for index, item in enumerate(value):
             _refuse_secrets(source, item, (*at, index))
     elif isinstance(value, str) and redact(value) != value:
-        raise source.error(at, "holds a secret; put it into an environment variable and name that (api_key_env: NAME).")
+        remedy = "put it into an environment variable and name that (api_key_env: NAME)"
+        if at == ("ledger",):
+            remedy = "leave the password out and set PGPASSWORD, or write a line in ~/.pgpass"
+        raise source.error(at, f"holds a secret; {remedy}.")
 
 
 def _explain(error: ValidationError) -> tuple[FieldPath, str]:

@@ -22,6 +22,7 @@ from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import fresh_since, start_fresh
 from seedbed.lm.prices import price_of
 from seedbed.lm.runtime import close_runtimes, stop_runtimes
+from seedbed.paths import as_path
 from seedbed.plan import Plan
 from seedbed.store import Store, read_json, write_json, write_text
 
@@ -61,7 +62,7 @@ def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False
 def run_sweep(folder: Path, runner: RunnerConfig, flow_name: Literal["sweep", "rescore"] = "sweep") -> Launched:
     """Run the sweep planned in a folder to its end, or until Ctrl-C."""
     os.environ.update(server.client_environment())
-    flow = getattr(_import_flows(flow_name), f"{flow_name}_on")(runner)
+    flow = getattr(import_flows(flow_name), f"{flow_name}_on")(runner)
     try:
         status = asyncio.run(_run(flow, str(folder)))
     finally:
@@ -83,14 +84,14 @@ async def _run(flow: Any, folder: str) -> str:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
     state = await flow(folder, return_state=True)
-    summary = Path(folder) / "summary.json"
+    summary = as_path(folder) / "summary.json"
     if not summary.exists():
         # The flow itself broke, not a cell of it.
         await state.aresult(raise_on_failure=True)
     return read_json(summary)["status"]
 
 
-def _import_flows(name: str) -> Any:
+def import_flows(name: str) -> Any:
     """The module of a flow, once it is sure that `flows` and `tasks` are ours: the names are common ones."""
     ours = Path(seedbed.__file__).resolve().parent.parent
     for package in ("flows", "tasks"):

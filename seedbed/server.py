@@ -15,11 +15,11 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from filelock import FileLock
 
 from seedbed.errors import UserError
+from seedbed.paths import home
 
 DEFAULT_PORT = 4200
 START_TIMEOUT_S = 120.0
@@ -34,9 +34,10 @@ _SETTINGS = {
 }
 
 
-def home() -> Path:
-    """Seedbed's own folder: server database, its log, cached results. SEEDBED_HOME overrides."""
-    return Path(os.environ.get("SEEDBED_HOME") or Path.home() / ".seedbed")
+def database_url() -> str:
+    """Where the server keeps its records: SQLite in its home, or the PostgreSQL that SEEDBED_PREFECT_DATABASE names
+    (postgresql+asyncpg://USER@HOST/DATABASE, password in PGPASSWORD)."""
+    return os.environ.get("SEEDBED_PREFECT_DATABASE") or f"sqlite+aiosqlite:///{home() / 'prefect.db'}"
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ def client_environment() -> dict[str, str]:
         "PREFECT_LOCAL_STORAGE_PATH": str(home() / "results"),
         # The run's log in the UI tells what happened; the terminal has its own progress.
         "PREFECT_LOGGING_LEVEL": "INFO",
+        # Runs that died are found by the silence of their heartbeat; the default would take minutes.
+        "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
     }
     settings = {name: os.environ.get(name, value) for name, value in wanted.items()}
@@ -114,7 +117,7 @@ def _spawn(port: int) -> Server:
         **os.environ,
         **_SETTINGS,
         "PREFECT_HOME": str(home() / "prefect"),
-        "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{home() / 'prefect.db'}",
+        "PREFECT_API_DATABASE_CONNECTION_URL": database_url(),
         "PREFECT_UI_API_URL": f"http://127.0.0.1:{port}/api",
         "PREFECT_SERVER_API_PORT": str(port),
     }

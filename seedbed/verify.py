@@ -128,7 +128,7 @@ def verify(run: SweepRun) -> Verified:
         with check.reading(run.folder / "manifest.json"):
             _check_manifest(check, run)
         with check.reading(run.folder / "summary.json"):
-            _check_summary(check, run, cost_rows(engine, run.plan.config.name), finished)
+            _check_summary(check, run, cost_rows(engine, run.plan.config.name, run.fresh_since), finished)
     finally:
         engine.dispose()
     return Verified(len(finished), len(check.files), check.figures, check.differences)
@@ -146,8 +146,10 @@ def _check_cell(check: _Checker, run: SweepRun, cell: Cell, engine: Engine) -> N
     rows = [ScoreRow(**row) for row in read_jsonl(folder / "scores.jsonl")]
     metrics = resolve(suite.aggregate)(rows)
     check.compare(folder / "metrics.json", published["metrics"], {cell.label: metrics}, "metrics")
-    usage: dict[str, Any] = {phase: phase_usage(engine, cell.id, phase, marker["result"]["execution"]).to_json()
-             for phase, marker in done.items()}  # fmt: skip
+    usage: dict[str, Any] = {
+        phase: phase_usage(engine, cell.id, phase, (made := marker["result"])["execution"], made["since"]).to_json()
+        for phase, marker in done.items()
+    }
     check.compare(folder / "metrics.json", published["usage"], usage, "usage (from the ledger)")
     check.compare(folder / "done/score.json", done["score"]["result"]["metrics"], metrics, "result.metrics")
     check.compare(folder / "done/score.json", done["score"]["result"]["usage"], usage, "result.usage")

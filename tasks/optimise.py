@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from seedbed.phases.run import run_phase
 from tasks.policy import phase_task
+from tasks.progress import run_with_progress
 
 
 @phase_task("optimise")
 def optimise(folder: str, cell_id: str) -> dict[str, Any]:
-    return run_phase(folder, cell_id, "optimise")
+    return run_with_progress(folder, cell_id, "optimise")

@@ -11,6 +11,7 @@ from prefect.runtime import task_run
 from sqlalchemy.exc import OperationalError
 
 from seedbed.hashing import hash_json
+from seedbed.paths import is_storage_fault
 from seedbed.phases.context import open_run
 from seedbed.phases.run import Phase, inputs_hash
 
@@ -45,8 +46,10 @@ def _cache_key(phase: Phase) -> Callable[[Any, dict[str, Any]], str]:
 
 
 def _infrastructure_fault(_task: Any, _task_run: Any, state: Any) -> bool:
-    """Retry what a second try can mend: a disk or a database, never a model's answer or a user's mistake."""
-    return isinstance(state.result(raise_on_failure=False), OSError | OperationalError)
+    """Retry what a second try can mend: a disk, object storage, a database; never a model's answer or a user's
+    mistake."""
+    error = state.result(raise_on_failure=False)
+    return isinstance(error, OSError | OperationalError) or (isinstance(error, Exception) and is_storage_fault(error))
 
 
 def _run_name() -> str:

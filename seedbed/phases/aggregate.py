@@ -44,7 +44,7 @@ def aggregate(
     run = open_run(folder)
     engine = open_database(run.ledger_url)
     try:
-        costs = cost_rows(engine, run.plan.config.name)
+        costs = cost_rows(engine, run.plan.config.name, run.fresh_since)
     finally:
         engine.dispose()
     files = publish(run.store, run.plan, run.folder, costs, failures, status, choices)

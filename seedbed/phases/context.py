@@ -7,14 +7,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seedbed.cell import Cell
 from seedbed.hashing import hash_json
 from seedbed.lm.ledger import CallScope, Cap
+from seedbed.lm.ledger.reads import PhaseUsage, phase_usage
 from seedbed.lm.ledger.samples import sample_usage
 from seedbed.lm.runtime import Binding, LMRuntime, shared_runtime
 from seedbed.lm.sample import SAMPLE
+from seedbed.paths import as_path
 from seedbed.phases.pool import run_all
 from seedbed.phases.progress import report
 from seedbed.plan import Plan, read_plan
@@ -63,12 +65,12 @@ class SweepRun:
 @lru_cache(maxsize=8)
 def open_run(folder: str) -> SweepRun:
     """The run whose plan lies in a folder; read once a process."""
-    path = Path(folder)
+    path = as_path(folder)
     settings = read_json(path / "run.json")
     return SweepRun(
         folder=path,
         plan=read_plan(path / "plan.json"),
-        store=Store(Path(settings["root"])),
+        store=Store(as_path(settings["root"])),
         fresh_since=settings["fresh_since"],
         replay=settings["replay"],
         rescore_since=settings.get("rescore_since"),
@@ -155,6 +157,14 @@ class CellContext:
         limits = [self.run.plan.model(self.cell, role)[1].limits.concurrency for role in self._roles()]
         await run_all(self.runtime, cases, one, at_once=max(limits), cell=self.cell.id)
         return [results[case.sample_id] for case in cases]
+
+    def account(self) -> dict[str, Any]:
+        """Which rows of the ledger are this phase's, for its marker."""
+        return {"execution": self.execution, "since": self.run.fresh_since}
+
+    def usage(self) -> PhaseUsage:
+        """What this phase of the cell has used so far."""
+        return phase_usage(self.runtime.ledger.engine, self.cell.id, self.phase, self.execution, self.run.fresh_since)
 
     def sample_usage(self) -> Mapping[str, SampleUsage]:
         marker = self.folder / "done" / "generate.json"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.errors import CellFailed
-from seedbed.lm.ledger.reads import phase_usage
 from seedbed.phases.context import CellContext
 from seedbed.phases.optimise import load_program
 from seedbed.phases.samples import predict
@@ -28,13 +27,12 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     _refuse_too_many(context, len(cases), errors)
     write_json(folder / "config.json", _config(context))
     write_jsonl(folder / "predictions.jsonl", (asdict(p) for p in predictions))
-    usage = phase_usage(context.runtime.ledger.engine, context.cell.id, "generate", context.execution)
     return FILES, {
-        "execution": context.execution,
+        **context.account(),
         "n": len(cases),
         "n_errors": len(errors),
         "excluded": dict(context.benchmark.excluded),
-        "usage": usage.to_json(),
+        "usage": context.usage().to_json(),
     }
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seedbed.errors import UserError
-from seedbed.lm.ledger.reads import phase_usage
 from seedbed.optimizers import Job, Task, find_optimizer
 from seedbed.phases.context import CellContext
 from seedbed.phases.progress import report
@@ -46,8 +44,7 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     watched = GuardedContext(context.run, context.cell, context.phase, context.execution, guard)
     splits: dict[str, Split] = {case.sample_id: "val" for case in context.benchmark.val}
     splits |= {case.sample_id: "train" for case in context.benchmark.train}
-    usage = partial(phase_usage, context.runtime.ledger.engine, context.cell.id, "optimise", context.execution)
-    log = SearchLog(splits, len(context.benchmark.val), usage)
+    log = SearchLog(splits, len(context.benchmark.val), context.usage)
     # Failures end the phase before DSPy counts them; it must not stop at unreadable answers on its own.
     aside = {"disable_history": True, "track_usage": False, "max_errors": _NO_LIMIT}
     with dspy.context(lm=watched.lm("task"), adapter=quick_adapter(), **aside):
@@ -70,7 +67,7 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
         write_jsonl(folder / f"metric_logs/{split}.jsonl", log.metric_rows(split))
     chosen = next(row for row in rows if row["chosen"])
     return FILES, {
-        "execution": context.execution,
+        **context.account(),
         "optimizer": context.cell.optimizer,
         "n_train": len(context.benchmark.train),
         "n_val": len(context.benchmark.val),
@@ -81,7 +78,7 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
         "metric_calls": log.metric_calls,
         "unreadable_answers": guard.unreadable,
         "too_long_prompts": guard.too_long,
-        "usage": usage().to_json(),
+        "usage": context.usage().to_json(),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from seedbed.hashing import hash_json
 from seedbed.phases.context import CellContext, SweepRun, open_run
 from seedbed.phases.generate import generate
+from seedbed.phases.lock import cell_lock
 from seedbed.phases.optimise import PROGRAM, optimise
 from seedbed.phases.score import score
 from seedbed.store import file_hash_or_none
@@ -33,12 +34,13 @@ def run_phase(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
     """Do a phase and return its small result: counts and usage. Running it again returns the same without work."""
     run = open_run(folder)
     cell = run.plan.cell(cell_id)
-    with run.store.lock(cell, run.runtime().check_stop):
+    with cell_lock(run, cell) as check_lock:
         path = run.store.claim_folder(cell)
         inputs = inputs_hash(run, cell_id, phase)
         marker = run.store.done(cell, phase, inputs, run.done_since(phase))
         if marker is None:
             files, result = _WORK[phase](CellContext(run, cell, phase), path)
+            check_lock()
             run.store.mark_done(cell, phase, inputs, files, result)
             return result
         return marker["result"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.hashing import hash_json
-from seedbed.lm.ledger.reads import history, phase_usage
+from seedbed.lm.ledger.reads import history
 from seedbed.manifest import manifest
 from seedbed.phases.context import CellContext
 from seedbed.phases.result import write_result
@@ -37,7 +37,7 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     engine = context.runtime.ledger.engine
     usage = {
         **{phase: done["usage"] for phase, done in before.items()},
-        "score": phase_usage(engine, context.cell.id, "score", context.execution).to_json(),
+        "score": context.usage().to_json(),
     }
     write_jsonl(folder / "scores.jsonl", (asdict(row) for row in rows))
     write_json(folder / "metrics.json", {"metrics": {context.cell.label: metrics}, "usage": usage})
@@ -50,7 +50,7 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     )
     write_result(context, folder, metrics, usage)
     write_json(folder / "manifest.json", _manifest(context))
-    return FILES, {"execution": context.execution, "metrics": metrics, "usage": usage}
+    return FILES, {**context.account(), "metrics": metrics, "usage": usage}
 
 
 async def _score_all(context: CellContext, cases: Any, predictions: Mapping[str, Prediction]) -> list[ScoreRow]:

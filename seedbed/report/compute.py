@@ -23,7 +23,7 @@ from seedbed.paired import (
 from seedbed.registry import get_suite
 from seedbed.report.contest import Contest
 from seedbed.report.jackknife import Jackknife
-from seedbed.report.model import Comparison, OverSamples, Row
+from seedbed.report.model import ALPHA, Comparison, OverSamples, Row
 from seedbed.report.verdict import margin_of, verdict
 from seedbed.stats import over_seeds, sample_std
 
@@ -209,13 +209,15 @@ def _compared(
     }
 
 
-def judged(made: Iterable[Comparison]) -> list[Comparison]:
-    """With Holm's p over each family, which is all tests of one metric of a suite, and the verdicts that follow."""
+def judged(made: Iterable[Comparison], alpha: float = ALPHA) -> list[Comparison]:
+    """With Holm's p over each family, which is all tests of one metric of a suite (standing systems apart), and the
+    verdicts that follow."""
     listed = list(made)
-    families: dict[tuple[str, str], list[int]] = {}
+    families: dict[tuple[str, str, bool], list[int]] = {}
     for place, comparison in enumerate(listed):
-        families.setdefault((comparison.suite, comparison.metric), []).append(place)
-    for (suite, metric), places in families.items():
+        standing = comparison.label in get_suite(comparison.suite).standing_systems
+        families.setdefault((comparison.suite, comparison.metric, standing), []).append(place)
+    for (suite, metric, _), places in families.items():
         better = next(m for m in get_suite(suite).metrics if m.name == metric).higher_is_better
         for place, p in zip(places, holm([listed[i].p for i in places]), strict=True):
             c = replace(listed[place], p_holm=None if p is None else tidy(p))
@@ -226,6 +228,7 @@ def judged(made: Iterable[Comparison]) -> list[Comparison]:
                 clusters=c.n_clusters,
                 margin=c.margin or 0.0,
                 higher_is_better=better,
+                alpha=alpha,
             )
             listed[place] = replace(c, verdict=words)
     return listed

@@ -25,6 +25,7 @@ def verdict(
     clusters: int,
     margin: float,
     higher_is_better: bool | None,
+    alpha: float = ALPHA,
 ) -> Verdict:
     """Significant differences have a direction. "no difference" must be earned: the whole interval lies within the
     margin. Where all samples tie the interval has no width and says nothing; then as many clusters are asked for as let
@@ -32,7 +33,7 @@ def verdict(
     low, high = interval
     if difference is None or low is None or high is None or p is None:
         return "too small to tell"
-    if p < ALPHA:
+    if p < alpha:
         if higher_is_better is None:
             return "higher" if difference > 0 else "lower"
         return "better" if (difference > 0) == higher_is_better else "worse"

@@ -17,6 +17,7 @@ from seedbed.lm.ledger.database import reading
 OUTCOMES = ("paid", "reused", "failed", "lost")
 
 _DIGITS = 12
+_CELLS_AT_ONCE = 500
 _TOKENS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
 
 _a = schema.attempts
@@ -27,7 +28,8 @@ class PhaseUsage:
     """Tokens and dollars of a cell's phase.
 
     Tokens and `list_usd` count each distinct request of the last execution once: what an uninterrupted, fresh run would
-    use. `spent_usd` is what was really paid, over all executions. A dollar figure is None where the price is unknown.
+    use. `spent_usd` is what was really paid, over all executions since the last fresh start. A dollar figure is None
+    where the price is unknown.
     """
 
     calls: int
@@ -45,8 +47,8 @@ class PhaseUsage:
         return asdict(self)
 
 
-def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseUsage:
-    """The account of one phase of one cell."""
+def phase_usage(engine: Engine, cell: str, phase: str, execution: str, since: float = 0.0) -> PhaseUsage:
+    """The account of one phase of one cell, from a moment on."""
     answered = (
         select(
             _a.c.key,
@@ -60,7 +62,7 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseU
         .group_by(_a.c.key)
         .subquery()
     )
-    here = (_a.c.cell == cell) & (_a.c.phase == phase)
+    here = (_a.c.cell == cell) & (_a.c.phase == phase) & (_a.c.started_at >= since)
     with reading(engine) as connection:
         total = connection.execute(
             select(
@@ -95,8 +97,8 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str) -> PhaseU
     )
 
 
-def cost_rows(engine: Engine, sweep: str) -> list[dict[str, Any]]:
-    """Calls, tokens and dollars of a sweep by phase, role, model and outcome."""
+def cost_rows(engine: Engine, sweep: str, since: float = 0.0) -> list[dict[str, Any]]:
+    """Calls, tokens and dollars of a sweep by phase, role, model and outcome, from a moment on."""
     by = (_a.c.phase, _a.c.role, _a.c.model, _a.c.outcome)
     query = (
         select(
@@ -107,12 +109,25 @@ def cost_rows(engine: Engine, sweep: str) -> list[dict[str, Any]]:
             func.sum(_a.c.list_usd).label("list_usd"),
             func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk_usd"),
         )
-        .where(_a.c.sweep == sweep, _a.c.outcome.is_not(None))
+        .where(_a.c.sweep == sweep, _a.c.outcome.is_not(None), _a.c.started_at >= since)
         .group_by(*by)
         .order_by(*by)
     )  # fmt: skip
     with reading(engine) as connection:
         return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def paid_latencies(engine: Engine, cells: Sequence[str], since: float) -> dict[str, list[float]]:
+    """By cell: how long each paid call of its generation took, since a moment."""
+    found: dict[str, list[float]] = {}
+    query = select(_a.c.cell, _a.c.latency_s).where(
+        _a.c.phase == "generate", _a.c.outcome == "paid", _a.c.started_at >= since, _a.c.latency_s.is_not(None)
+    )
+    with reading(engine) as connection:
+        for at in range(0, len(cells), _CELLS_AT_ONCE):
+            for cell, latency in connection.execute(query.where(_a.c.cell.in_(cells[at : at + _CELLS_AT_ONCE]))):
+                found.setdefault(cell, []).append(latency)
+    return found
 
 
 def history(engine: Engine, cell: str, executions: Sequence[str]) -> Iterator[dict[str, Any]]:

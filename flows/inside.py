@@ -1,0 +1,51 @@
+"""Running a planned sweep from within another flow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from prefect import Flow
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Completed, Failed
+
+from flows.cancel import stopped_by_cancellation
+from seedbed.errors import SeedbedError
+from seedbed.lm.runtime import close_runtimes
+from seedbed.store import read_json
+
+
+async def run_planned(flow: Flow[[str], Any], folder: Path) -> str:
+    """Run the sweep planned in a folder as a subflow; returns its status. A cancellation of either run stops it."""
+    try:
+        async with stopped_by_cancellation():
+            state = await flow(str(folder), return_state=True)
+    finally:
+        await asyncio.to_thread(close_runtimes)
+    summary = folder / "summary.json"
+    if not summary.exists():
+        # The flow itself broke, not a cell of it.
+        await state.aresult(raise_on_failure=True)
+    return read_json(summary)["status"]
+
+
+async def explained(work: Callable[[], Awaitable[State[Any]]]) -> State[Any]:
+    """A user's mistake ends a flow with its one sentence, not with a traceback."""
+    try:
+        return await work()
+    except SeedbedError as error:
+        return Failed(message=str(error))
+
+
+def ended(status: str, folder: Path) -> State[Any]:
+    """The state of a flow whose sweep ended so."""
+    message = f"{status}: results in {folder}"
+    match status:
+        case "completed":
+            return Completed(message=message)
+        case "interrupted":
+            return Cancelled(message=message)
+        case _:
+            return Failed(message=message)

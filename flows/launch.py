@@ -1,0 +1,49 @@
+"""Sweeps and rescores started from the Prefect UI, its API or a schedule."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, get_run_logger
+from prefect.client.schemas.objects import State
+
+from flows.inside import ended, explained, run_planned
+from flows.requests import RescoreRequest, SweepRequest
+from flows.rescore import rescore_on
+from flows.sweep import sweep_on
+from seedbed.launch import prepare
+from seedbed.phases.context import open_run
+from seedbed.plan import Plan
+from seedbed.store import Store
+
+
+@flow(name="launch-sweep", flow_run_name="{request.config}")
+async def launch_sweep(request: SweepRequest) -> State[Any]:
+    """Run a sweep as `seedbed run` would."""
+
+    async def work() -> State[Any]:
+        plan, root = await asyncio.to_thread(request.plan)
+        folder = await asyncio.to_thread(prepare, plan, root, fresh=request.fresh)
+        get_run_logger().info("%s: %d cells, results in %s", plan.config.name, len(plan.cells), folder)
+        return ended(await run_planned(sweep_on(plan.config.runner), folder), folder)
+
+    return await explained(work)
+
+
+@flow(name="launch-rescore", flow_run_name="{request.sweep}")
+async def launch_rescore(request: RescoreRequest) -> State[Any]:
+    """Score the stored answers of a sweep again, as `seedbed rescore` would."""
+
+    async def work() -> State[Any]:
+        plan, folder = await asyncio.to_thread(_prepare_rescore, request)
+        return ended(await run_planned(rescore_on(plan.config.runner), folder), folder)
+
+    return await explained(work)
+
+
+def _prepare_rescore(request: RescoreRequest) -> tuple[Plan, Path]:
+    store = Store(Path(request.out).resolve())
+    plan = open_run(str(store.latest_sweep(request.sweep))).plan
+    return plan, prepare(plan, store.root, rescore=True)

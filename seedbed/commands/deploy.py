@@ -1,0 +1,91 @@
+"""`seedbed deploy|serve|worker`: schedules and those who carry them out."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import seedbed
+from seedbed import server
+from seedbed.cli import EXIT_OK
+from seedbed.config import load_config
+from seedbed.errors import UserError
+from seedbed.launch import import_flows
+from seedbed.manifest import git_state
+from seedbed.plan import make_plan
+
+_HOW_TO_START = "seedbed worker --pool"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    os.environ.update(server.client_environment())
+    if arguments.command != "worker":
+        _deploy(arguments)
+    if arguments.command == "deploy":
+        print(f"\nStart a worker where the runs are to happen: {_HOW_TO_START} {arguments.pool}")
+        return EXIT_OK
+    return _work(arguments.pool)
+
+
+def _deploy(arguments: argparse.Namespace) -> None:
+    config = Path(arguments.config)
+    # What would fail at three in the night fails now.
+    loaded, source = load_config(config)
+    make_plan(loaded, source)
+    deploy = import_flows("deploy")
+    deploy.check_schedule(arguments.cron, arguments.timezone)
+    file = _definitions(arguments.file)
+    asyncio.run(deploy.make_pool(arguments.pool))
+    deploy.register(
+        file,
+        {
+            "SEEDBED_FOLDER": str(Path.cwd()),
+            "SEEDBED_COMMIT_TAG": _commit_tag(),
+            "SEEDBED_CONFIG": arguments.config,
+            "SEEDBED_CRON": arguments.cron,
+            "SEEDBED_TIMEZONE": arguments.timezone,
+            "SEEDBED_POOL": arguments.pool,
+        },
+    )
+    print(f"Deployed to pool {arguments.pool}, {_commit_tag()}:")
+    print(f"  launch-sweep/sweep        run {config} or another config, from the UI's form")
+    print(f"  nightly/nightly           {config} at {arguments.cron!r} ({arguments.timezone})")
+    print("  launch-rescore/rescore    new metrics on stored answers")
+    for does in asyncio.run(deploy.watch(arguments.notify)):
+        print(f"  automation                {does}")
+    print(f"  {os.environ['PREFECT_API_URL'].removesuffix('/api')}/deployments")
+
+
+def _work(pool: str) -> int:
+    """Become a worker, until Ctrl-C. Its flows are processes of their own."""
+    print(f"Working for pool {pool}; Ctrl-C stops.", flush=True)
+    command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process"]
+    try:
+        return subprocess.run(command, check=False).returncode  # noqa: S603
+    except KeyboardInterrupt:
+        return EXIT_OK
+
+
+def _definitions(given: str | None) -> Path:
+    """The prefect.yaml to register: the one given, the one of this folder, or the one that came with Seedbed."""
+    if given is not None:
+        if not Path(given).exists():
+            raise UserError(f"--file {given}: there is no such file.")
+        return Path(given)
+    shipped = Path(sys.prefix) / "share" / "seedbed" / "prefect.yaml"
+    checkout = Path(seedbed.__file__).resolve().parent.parent / "deployments" / "prefect.yaml"
+    for path in (Path("deployments/prefect.yaml"), checkout, shipped):
+        if path.exists():
+            return path
+    raise UserError("deployments/prefect.yaml was not found; install Seedbed anew or give --file.")
+
+
+def _commit_tag() -> str:
+    state = dict(git_state())
+    if not state:
+        return f"version {seedbed.__version__}"
+    return f"commit {state['commit'][:12]}{' (changed)' if state['dirty'] else ''}"

@@ -1,0 +1,3 @@
+"""`seedbed serve`; see `deploy`."""
+
+from seedbed.commands.deploy import run as run

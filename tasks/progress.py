@@ -1,0 +1,71 @@
+"""Long phases show in the UI how far they have come."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from prefect.artifacts import create_progress_artifact, update_progress_artifact
+from prefect.exceptions import PrefectException
+
+from seedbed.cell import Cell
+from seedbed.phases.context import open_run
+from seedbed.phases.progress import listen
+from seedbed.phases.run import Phase, run_phase
+
+_EVERY_S = 5.0
+"""Between two looks; what ends within the first needs no progress."""
+
+
+def run_with_progress(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
+    """Do a phase; if it takes longer than a few seconds, a progress artifact follows it."""
+    title = f"{open_run(folder).plan.cell(cell_id).title} · {phase}"
+    with _followed(cell_id, phase, title):
+        return run_phase(folder, cell_id, phase)
+
+
+@contextmanager
+def _followed(cell_id: str, phase: Phase, title: str) -> Iterator[None]:
+    seen = [0, 0]
+    over = threading.Event()
+
+    def hear(cell: Cell, own: str, done: int, total: int) -> None:
+        if (cell.id, own) == (cell_id, phase):
+            seen[:] = [done, total]
+
+    def show() -> None:
+        artifact: UUID | None = None
+        while not over.wait(_EVERY_S):
+            artifact = _shown(artifact, seen, title)
+        if artifact is not None:
+            _shown(artifact, seen, title)
+
+    remove = listen(hear)
+    # The task run's context, so that the artifact hangs on it.
+    follower = threading.Thread(target=contextvars.copy_context().run, args=(show,), daemon=True)
+    follower.start()
+    try:
+        yield
+    finally:
+        over.set()
+        remove()
+        follower.join()
+
+
+def _shown(artifact: UUID | None, seen: list[int], title: str) -> UUID | None:
+    done, total = seen
+    if not total:
+        return artifact
+    try:
+        if artifact is None:
+            found: Any = create_progress_artifact(100 * done / total, description=f"{title}, {total} samples")
+            return found
+        update_progress_artifact(artifact, 100 * done / total)
+    except (PrefectException, OSError):
+        # Nobody looks at a picture of progress while the server is away.
+        pass
+    return artifact

@@ -1,0 +1,111 @@
+"""A small lab: deployments on the real server, a worker in a process group of its own, runs started through the API."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from seedbed import server
+
+
+def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    """Ask the Prefect server."""
+    found = server.running()
+    assert found is not None
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{found.api}{path}", data, {"content-type": "application/json"}, method=method)
+    for _ in range(20):
+        try:
+            with urllib.request.urlopen(request) as reply:
+                text = reply.read()
+            return json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            # SQLite was busy; Prefect's own clients ask again too.
+            if error.code != 503:
+                raise
+            time.sleep(1.0)
+    raise AssertionError(f"the server stayed busy: {path}")
+
+
+class Lab:
+    """Deployments of one config in one folder, on a pool of their own."""
+
+    def __init__(self, folder: Path, config: str, pool: str) -> None:
+        self.folder, self.config, self.pool = folder, config, pool
+        self._worker: subprocess.Popen[bytes] | None = None
+
+    def deploy(self, *arguments: str) -> str:
+        done = self.seedbed("deploy", self.config, "--pool", self.pool, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def seedbed(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "seedbed", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            cwd=self.folder,
+            env=dict(os.environ),
+        )
+
+    def start_worker(self) -> None:
+        with (self.folder / "worker.log").open("ab") as log:
+            self._worker = subprocess.Popen(
+                [sys.executable, "-m", "seedbed", "worker", "--pool", self.pool],
+                cwd=self.folder,
+                env=dict(os.environ),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def kill_worker(self) -> None:
+        """As kill -9 of the worker and all it started, or the loss of its machine."""
+        if self._worker is not None:
+            os.killpg(self._worker.pid, signal.SIGKILL)
+            self._worker.wait()
+            self._worker = None
+
+    def __enter__(self) -> Lab:
+        self.start_worker()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill_worker()
+
+    def trigger(self, deployment: str = "nightly/nightly", **request: Any) -> str:
+        """Start a run of a deployment through the API; returns its id."""
+        found = call("GET", f"/deployments/name/{deployment}")
+        parameters = {"request": {"config": self.config, **request}} if request else None
+        body: dict[str, Any] = {"state": {"type": "SCHEDULED"}}
+        if parameters:
+            body["parameters"] = parameters
+        return call("POST", f"/deployments/{found['id']}/create_flow_run", body)["id"]
+
+    def state(self, run: str) -> dict[str, Any]:
+        return call("GET", f"/flow_runs/{run}")["state"]
+
+    def wait(self, run: str, *types: str, timeout: float = 180.0) -> dict[str, Any]:
+        """Wait until a run is in a state of one of these types, or in any final one."""
+        wanted = types or ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
+        deadline = time.monotonic() + timeout
+        while (state := self.state(run))["type"] not in wanted:
+            assert time.monotonic() < deadline, (state, (self.folder / "worker.log").read_text(encoding="utf-8"))
+            time.sleep(0.3)
+        return state
+
+    def artifacts(self, run: str) -> dict[str, Any]:
+        """By key, the artifacts of a flow run and of the sweep inside it."""
+        inside = call("POST", "/flow_runs/filter", {"flow_runs": {"parent_flow_run_id": {"any_": [run]}}})
+        ids = [run, *(own["id"] for own in inside)]
+        found = call("POST", "/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": ids}}})
+        return {artifact["key"]: artifact for artifact in found}

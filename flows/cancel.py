@@ -11,16 +11,16 @@ from prefect import get_client
 from prefect.exceptions import PrefectException
 from prefect.runtime import flow_run
 
-from seedbed.errors import Interrupted
-from seedbed.lm.runtime import stop_runtimes
+from seedbed.phases.context import SweepRun
+from seedbed.phases.halt import stop_sweep
 
 _LOOK_EVERY_S = 2.0
 
 
 @asynccontextmanager
-async def stopped_by_cancellation() -> AsyncIterator[None]:
-    """While the block runs, a cancellation of the current flow run stops all LM calls of this process."""
-    watcher = asyncio.create_task(_watch(UUID(flow_run.id)))
+async def stopped_by_cancellation(run: SweepRun) -> AsyncIterator[None]:
+    """While the block runs, a cancellation of the current flow run stops all LM calls made for the sweep."""
+    watcher = asyncio.create_task(_watch(UUID(flow_run.id), run))
     try:
         yield
     finally:
@@ -29,7 +29,7 @@ async def stopped_by_cancellation() -> AsyncIterator[None]:
             await watcher
 
 
-async def _watch(flow_run_id: UUID) -> None:
+async def _watch(flow_run_id: UUID, sweep: SweepRun) -> None:
     async with get_client() as client:
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
@@ -39,5 +39,5 @@ async def _watch(flow_run_id: UUID) -> None:
                 # A server that does not answer for a moment has cancelled nothing.
                 continue
             if run.state is not None and (run.state.is_cancelling() or run.state.is_cancelled()):
-                stop_runtimes(Interrupted("cancelled in the Prefect UI"))
+                stop_sweep(sweep, "cancelled in the Prefect UI")
                 return

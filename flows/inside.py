@@ -14,13 +14,14 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.cancel import stopped_by_cancellation
 from seedbed.errors import SeedbedError
 from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.context import open_run
 from seedbed.store import read_json
 
 
 async def run_planned(flow: Flow[[str], Any], folder: Path) -> str:
     """Run the sweep planned in a folder as a subflow; returns its status. A cancellation of either run stops it."""
     try:
-        async with stopped_by_cancellation():
+        async with stopped_by_cancellation(open_run(str(folder))):
             state = await flow(str(folder), return_state=True)
     finally:
         await asyncio.to_thread(close_runtimes)

@@ -13,12 +13,13 @@ from prefect.client.schemas.objects import State
 from prefect.futures import PrefectFuture
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
-from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows.cancel import stopped_by_cancellation
+from flows.runners import task_runner
 from seedbed.cell import Cell
 from seedbed.config import RunnerConfig
-from seedbed.errors import BudgetReached, Interrupted, SeedbedError
+from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped
+from seedbed.lm.runtime import stop_asked
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.run import Phase, is_done
 from tasks.aggregate import aggregate, score_group
@@ -35,9 +36,13 @@ CHAIN: tuple[tuple[Phase, PhaseTask], ...] = (("optimise", optimise), ("generate
 @dataclass(frozen=True)
 class CellOutcome:
     cell: Cell
-    failure: str | None
+    error: Exception | None
     futures: tuple[PrefectFuture[Any], ...]
     """The last task of the cell, for the edges of the run's graph; empty if none was started."""
+
+    @property
+    def failure(self) -> str | None:
+        return None if self.error is None else str(self.error)
 
 
 def _flow_run_name() -> str:
@@ -52,7 +57,7 @@ async def sweep(folder: str) -> State[Any]:
     workers = run.plan.config.runner.workers
     at_once = asyncio.Semaphore(workers)
     with ThreadPoolExecutor(workers, thread_name_prefix="seedbed-wait") as waiters:
-        async with stopped_by_cancellation():
+        async with stopped_by_cancellation(run):
             ended = {cell.id: asyncio.Event() for cell in run.plan.cells}
             outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in run.plan.cells))
         status = _status(run, outcomes)
@@ -65,9 +70,7 @@ async def sweep(folder: str) -> State[Any]:
 
 def sweep_on(runner: RunnerConfig) -> Flow[[str], Any]:
     """The sweep flow with its tasks on the runner that the config asks for."""
-    # Prefect types a runner by its kind of future and then accepts only the general one.
-    chosen: Any = ThreadPoolTaskRunner(max_workers=runner.workers)
-    return sweep.with_options(task_runner=chosen)
+    return sweep.with_options(task_runner=task_runner(runner))
 
 
 async def _run_cell(
@@ -101,19 +104,17 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
     loop = asyncio.get_running_loop()
     answered = run.rescore_since is None or await loop.run_in_executor(waiters, is_done, folder, cell.id, "generate")
     if not answered:
-        return CellOutcome(cell, "has no stored answers to score; `seedbed run` makes them", before)
+        return CellOutcome(cell, CellFailed("has no stored answers to score; `seedbed run` makes them"), before)
     for phase, task in _chain(run, cell):
-        try:
-            run.runtime().check_stop()
-        except SeedbedError as reason:
-            return CellOutcome(cell, str(reason), before)
+        if (reason := _stop_reason(run)) is not None:
+            return CellOutcome(cell, reason, before)
         # A cached result is only believed while the files it speaks of are there.
         current = await loop.run_in_executor(waiters, is_done, folder, cell.id, phase)
         chosen = task if current else task.with_options(refresh_cache=True)
         submitted = chosen.submit(folder, cell.id, wait_for=before)
         state = await _settle(submitted, waiters)
         if not state.is_completed():
-            return CellOutcome(cell, await _reason(state), (submitted,))
+            return CellOutcome(cell, await _error(state), (submitted,))
         before = (submitted,)
     return CellOutcome(cell, None, before)
 
@@ -142,24 +143,29 @@ async def _settle(future: PrefectFuture[Any], waiters: ThreadPoolExecutor, *, mu
     return future.state
 
 
-async def _reason(state: State[Any]) -> str:
+async def _error(state: State[Any]) -> Exception:
+    """What a task failed with; one that never ended was lost with its worker."""
+    if not state.is_final():
+        return CellFailed("its worker was lost again and again; what was paid for is kept")
     error = await state.aresult(raise_on_failure=False)
-    return str(error) if isinstance(error, BaseException) else state.message or state.name or "unknown"
+    return error if isinstance(error, Exception) else CellFailed(state.message or state.name or "unknown")
+
+
+def _stop_reason(run: SweepRun) -> SeedbedError | None:
+    """Why nothing further is to be started. On a cluster this process makes no calls and needs no runtime."""
+    return stop_asked() if run.plan.config.runner.remote else run.runtime().stop_reason
 
 
 def _status(run: SweepRun, outcomes: list[CellOutcome]) -> str:
-    try:
-        run.runtime().check_stop()
-        for outcome in outcomes:
-            # A cell that used up its own budget did not stop the others.
-            run.runtime().check_stop(outcome.cell.id)
-    except BudgetReached:
-        return "budget_reached"
-    except Interrupted:
+    reasons = [outcome.error for outcome in outcomes if outcome.error is not None]
+    stops = [reason for reason in (*reasons, _stop_reason(run)) if isinstance(reason, SweepStopped)]
+    if any(isinstance(stop, Interrupted) for stop in stops):
         return "interrupted"
-    except SeedbedError:
+    if any(not isinstance(stop, BudgetReached) for stop in stops):
         return "failed"
-    return "partial" if any(outcome.failure for outcome in outcomes) else "completed"
+    if stops:
+        return "budget_reached"
+    return "partial" if reasons else "completed"
 
 
 def _end_state(status: str, failed: int, total: int) -> State[Any]:

@@ -64,13 +64,17 @@ class CellFailed(SeedbedError):
     """A cell whose samples failed too often to give a figure. The other cells go on."""
 
 
-class BudgetReached(SeedbedError):
+class SweepStopped(SeedbedError):
+    """Nothing further is started: what went wrong for one call would go wrong for all."""
+
+
+class BudgetReached(SweepStopped):
     """The next paid call could pass the dollar cap. Not a failure of a sample: the work is resumable."""
 
 
-class ReplayMiss(SeedbedError):
+class ReplayMiss(SweepStopped):
     """A replay met a request that the ledger does not hold."""
 
 
-class Interrupted(SeedbedError):
+class Interrupted(SweepStopped):
     """The sweep was asked to stop; no new call is started."""

@@ -17,12 +17,14 @@ from typing import Any, Literal
 import seedbed
 from seedbed import server
 from seedbed.config import RunnerConfig, SweepConfig
-from seedbed.errors import Interrupted, UserError
+from seedbed.errors import UserError
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import fresh_since, start_fresh
 from seedbed.lm.prices import price_of
-from seedbed.lm.runtime import close_runtimes, stop_runtimes
+from seedbed.lm.runtime import close_runtimes
 from seedbed.paths import as_path
+from seedbed.phases.context import open_run
+from seedbed.phases.halt import stop_sweep
 from seedbed.plan import Plan
 from seedbed.store import Store, read_json, write_json, write_text
 
@@ -72,14 +74,14 @@ def run_sweep(folder: Path, runner: RunnerConfig, flow_name: Literal["sweep", "r
 
 async def _run(flow: Any, folder: str) -> str:
     loop = asyncio.get_running_loop()
-    pressed = 0
+    pressed, run = 0, open_run(folder)
 
     def on_signal() -> None:
         nonlocal pressed
         pressed += 1
         if pressed > 1:
             os._exit(130)
-        stop_runtimes(Interrupted("stopped by the user"))
+        stop_sweep(run, "stopped by the user")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)

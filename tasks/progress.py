@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,23 +14,29 @@ from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.exceptions import PrefectException
 
 from seedbed.cell import Cell
-from seedbed.phases.context import open_run
+from seedbed.phases.context import SweepRun, open_run
+from seedbed.phases.halt import heed_stop
 from seedbed.phases.progress import listen
 from seedbed.phases.run import Phase, run_phase
+from tasks.remote import runtime_for_a_while
 
-_EVERY_S = 5.0
-"""Between two looks; what ends within the first needs no progress."""
+_EVERY_S = 2.0
+"""Between two looks."""
+_LONG_S = 5.0
+"""What ends sooner needs no progress."""
 
 
 def run_with_progress(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
     """Do a phase; if it takes longer than a few seconds, a progress artifact follows it."""
-    title = f"{open_run(folder).plan.cell(cell_id).title} · {phase}"
-    with _followed(cell_id, phase, title):
+    run = open_run(folder)
+    with runtime_for_a_while(run), _followed(run, cell_id, phase):
         return run_phase(folder, cell_id, phase)
 
 
 @contextmanager
-def _followed(cell_id: str, phase: Phase, title: str) -> Iterator[None]:
+def _followed(run: SweepRun, cell_id: str, phase: Phase) -> Iterator[None]:
+    title = f"{run.plan.cell(cell_id).title} · {phase}"
+    remote = run.plan.config.runner.remote
     seen = [0, 0]
     over = threading.Event()
 
@@ -39,8 +46,12 @@ def _followed(cell_id: str, phase: Phase, title: str) -> Iterator[None]:
 
     def show() -> None:
         artifact: UUID | None = None
+        long = time.monotonic() + _LONG_S
         while not over.wait(_EVERY_S):
-            artifact = _shown(artifact, seen, title)
+            if remote:
+                heed_stop(run)
+            if time.monotonic() > long:
+                artifact = _shown(artifact, seen, title)
         if artifact is not None:
             _shown(artifact, seen, title)
 

@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy.exc import SQLAlchemyError
 
 from seedbed.config import ModelConfig
-from seedbed.errors import BudgetReached, ProviderError, ReplayMiss, SeedbedError
+from seedbed.errors import BudgetReached, ProviderError, ReplayMiss, SeedbedError, SweepStopped
 from seedbed.lm.hopeless import advice, hopeless
 from seedbed.lm.ledger import (
     Begin,
@@ -199,7 +199,7 @@ class Exchange:
             told = told_usage(reply) if reply else None
             ended = _failure(begin, attempt_id, error, line.price, told, time.monotonic() - sent_at)
             if (sentence := hopeless(query.binding.model, error)) is not None:
-                self._stop(SeedbedError(sentence))
+                self._stop(SweepStopped(sentence))
             raise
         except BaseException as error:
             if ended is None:
@@ -222,7 +222,7 @@ class Exchange:
         try:
             return await future
         except SQLAlchemyError as error:
-            reason = SeedbedError(
+            reason = SweepStopped(
                 f"the ledger cannot be written ({error.__cause__ or error}); no call is made without it"
             )
             self._stop(reason)

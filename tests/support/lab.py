@@ -10,18 +10,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from seedbed import server
 
 
-def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+def call(method: str, path: str, body: Any = None) -> Any:
     """Ask the Prefect server."""
-    found = server.running()
-    assert found is not None
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"{found.api}{path}", data, {"content-type": "application/json"}, method=method)
+    request = urllib.request.Request(f"{_api()}{path}", data, {"content-type": "application/json"}, method=method)
     for _ in range(20):
         try:
             with urllib.request.urlopen(request) as reply:
@@ -33,6 +32,11 @@ def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
                 raise
             time.sleep(1.0)
     raise AssertionError(f"the server stayed busy: {path}")
+
+
+@lru_cache(maxsize=1)
+def _api() -> str:
+    return server.start().api
 
 
 class Lab:

@@ -217,9 +217,23 @@ class GateConfig(_Frozen):
 
 
 class RunnerConfig(_Frozen):
-    kind: Literal["threads"] = "threads"
-    workers: int = Field(default=4, ge=1, le=256)
+    kind: Literal["threads", "dask", "ray"] = "threads"
+    """Where cells are worked on: threads of this process, or the workers of a Dask or Ray cluster."""
+    workers: int = Field(default=4, ge=1, le=1024)
     """Cells worked on at once."""
+    address: str | None = None
+    """Of the cluster (tcp://HOST:8786 for Dask, ray://HOST:10001 for Ray); null starts one on this machine."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether phases run in other processes than the flow."""
+        return self.kind != "threads"
+
+    @model_validator(mode="after")
+    def _address_of_a_cluster(self) -> RunnerConfig:
+        if self.address is not None and not self.remote:
+            raise ValueError("address belongs to a cluster: give kind: dask or kind: ray, or leave it out")
+        return self
 
 
 def _unique(values: list[int]) -> list[int]:

@@ -45,6 +45,10 @@ class Launched:
 def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False, rescore: bool = False) -> Path:
     """Write the plan into a folder of its own, from which every task reads; returns the folder."""
     _refuse_blind_budget(plan.config)
+    if plan.config.runner.remote:
+        # A cluster that is not there is said before a folder is made for the run.
+        os.environ.update(server.client_environment())
+        import_flows("runners").task_runner(plan.config.runner)
     store = Store(root)
     engine = open_database(plan.config.ledger or store.ledger_url)
     name = plan.config.name

@@ -164,7 +164,37 @@ def make_plan(config: SweepConfig, source: YamlFile) -> Plan:
             _refuse_clash(cell, at, [c for c in (seen.get(cell.folder), seen.get(cell.id)) if c], source)
             seen[cell.folder] = seen[cell.id] = cell
             cells.append(cell)
-    return Plan(config, str(folder), tuple(cells))
+    whole = _with_standing_systems(config)
+    for index, experiment in enumerate(whole.experiments):
+        for cell in _standing_cells(whole, index, config.experiments[index], experiment, source, folder):
+            if cell.folder not in seen and cell.id not in seen:
+                seen[cell.folder] = seen[cell.id] = cell
+                cells.append(cell)
+    return Plan(whole, str(folder), tuple(cells))
+
+
+def _with_standing_systems(config: SweepConfig) -> SweepConfig:
+    """The config with the systems that each suite wants in every table, behind those it names itself."""
+    experiments: list[Experiment] = []
+    for experiment in config.experiments:
+        taken = {name for s in experiment.systems for name in (s.name, s.shown)}
+        missing = [name for name in get_suite(experiment.suite).standing_systems if name not in taken]
+        systems = [*experiment.systems, *(SystemConfig(name=name) for name in missing)]
+        experiments.append(experiment.model_copy(update={"systems": systems}))
+    return config.model_copy(update={"experiments": experiments})
+
+
+def _standing_cells(
+    config: SweepConfig, index: int, named: Experiment, whole: Experiment, source: YamlFile, folder: Path
+) -> Iterator[Cell]:
+    """Cells of the systems that `whole` has beyond `named`; there is nothing in them to optimise."""
+    added = whole.model_copy(
+        update={
+            "systems": whole.systems[len(named.systems) :],
+            "optimizers": [o for o in whole.optimizers if o.name == BASELINE],
+        }
+    )
+    return _cells(config, index, added, source, ("experiments", index), folder)
 
 
 def missing_keys(config: SweepConfig, source: YamlFile) -> None:

@@ -215,11 +215,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A part of a report: a drawing as SVG text."""
+    """A part of a report: a drawing as SVG text and, if made with `seedbed.drawing.rendered`, as PNG."""
 
     title: str
     svg: str
     note: str = ""
+    png: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +275,9 @@ class Suite:
     score: Target[ScoreCell]
     aggregate: Target[Aggregate]
     metrics: tuple[Metric, ...]
+    standing_systems: tuple[str, ...] = ()
+    """Systems that are in every sweep of the suite, named in the config or not, so that no table lacks them. They must
+    call no model. Their comparisons are a family of their own and make no other test harder."""
     score_roles: tuple[str, ...] = ()
     """Roles whose models the scorer calls."""
     score_calls_per_case: float = 0.0

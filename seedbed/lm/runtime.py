@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from seedbed.lm.embeddings import Embedder
     from seedbed.lm.lm import Call, SeedbedLM
 
-__all__ = ["GRACE_S", "Binding", "LMRuntime", "close_runtimes", "shared_runtime", "stop_runtimes"]
+__all__ = ["GRACE_S", "Binding", "LMRuntime", "close_runtimes", "shared_runtime", "stop_asked", "stop_runtimes"]
 
 T = TypeVar("T")
 ClosableT = TypeVar("ClosableT", bound=Closable)
@@ -76,6 +76,11 @@ class LMRuntime:
     def stopped(self) -> threading.Event:
         """Set when no new call is started any more, for any cell."""
         return self._stops.event
+
+    @property
+    def stop_reason(self) -> SeedbedError | None:
+        """Why, once it is stopped."""
+        return self._stops.reason()
 
     def lm(self, scope: CallScope, caps: tuple[Cap, ...] = ()) -> SeedbedLM:
         """An LM whose calls are recorded under `scope`."""
@@ -180,9 +185,9 @@ class LMRuntime:
         # Without a temperature the provider takes its own, which is not 0.
         random = body.get("temperature", 1.0) > 0
         seed = scope.seed if random else None
-        repeat = (call.rollout if random else None, call.candidate, sample[1])
-        key = codec.request_key(body, model, seed, repeat, scope.pool if random else "")
-        tried = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s)
+        rollout = call.rollout if random else None
+        key = codec.request_key(body, model, seed, (rollout, call.candidate, sample[1]), scope.pool if random else "")
+        tried = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s, rollout)
         query = Query(binding, kind, body, tried, sample[0])
         try:
             return await self._exchange.answer(query, self.line(scope.model))
@@ -207,7 +212,7 @@ class LMRuntime:
 
     def line(self, name: str) -> Line:
         if name not in self._lines:
-            limiter = Limiter(self._models[name].limits, self.ledger.peers)
+            limiter = Limiter(self._models[name].limits, self.ledger.peers, self.ledger.known_from)
             self._lines[name] = Line(limiter, self._prices[name])
         return self._lines[name]
 
@@ -282,6 +287,11 @@ def close_runtimes() -> None:
             runtime.close()
         _runtimes.clear()
         _stop_asked.clear()
+
+
+def stop_asked() -> SeedbedError | None:
+    """Why this process was told to stop, if it was."""
+    return _stop_asked[0] if _stop_asked else None
 
 
 def stop_runtimes(reason: SeedbedError) -> None:

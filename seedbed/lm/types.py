@@ -36,6 +36,8 @@ class Attempt:
     number: int
     """1 for the first try, 2 for the first retry, and so on."""
     timeout_s: float
+    rollout: Any = None
+    """DSPy's number for a further sample of the same request, where one was asked for and sampling is random."""
 
 
 class Closable(Protocol):

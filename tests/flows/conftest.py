@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import urllib.request
@@ -39,21 +40,28 @@ RunSweep = Callable[..., Run]
 @pytest.fixture
 def run_sweep(seedbed_home: Path, tmp_path: Path) -> RunSweep:
     """`run_sweep(yaml_text, *arguments)` in a process of its own, results in a folder of the test's."""
+    return _runner(tmp_path)
 
+
+@pytest.fixture(scope="module")
+def module_sweep(seedbed_home: Path, tmp_path_factory: pytest.TempPathFactory) -> RunSweep:
+    """The same for a sweep that all tests of a module look at."""
+    return _runner(tmp_path_factory.mktemp("sweep"))
+
+
+def _runner(folder: Path) -> RunSweep:
     def run(text: str, *arguments: str, env: dict[str, str] | None = None) -> Run:
-        import os
-
-        config = tmp_path / "sweep.yaml"
+        config = folder / "sweep.yaml"
         config.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-m", "seedbed", "run", str(config), "--out", str(tmp_path / "out"), *arguments],
+            [sys.executable, "-m", "seedbed", "run", str(config), "--out", str(folder / "out"), *arguments],
             capture_output=True,
             text=True,
             timeout=240,
             env={**os.environ, **(env or {})},
-            cwd=tmp_path,
+            cwd=folder,
         )
-        return Run(done.returncode, done.stdout, done.stderr, tmp_path / "out")
+        return Run(done.returncode, done.stdout, done.stderr, folder / "out")
 
     return run
 

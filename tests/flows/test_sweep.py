@@ -82,14 +82,14 @@ def test_a_cached_result_is_not_believed_when_its_files_are_gone(run_sweep: RunS
     assert reused[0]["calls"] == 6, "what was lost on disk comes back from the ledger, unpaid"
 
 
-def test_fresh_uses_nothing_made_before(run_sweep: RunSweep) -> None:
+def test_fresh_pays_again_and_its_account_begins_anew(run_sweep: RunSweep) -> None:
     one_cell = ("--set", "seeds=[0]", "--set", "experiments.0.systems=[direct]")
     run_sweep(SWEEP, *one_cell)
     again = run_sweep(SWEEP, *one_cell, "--fresh")
     assert again.code == 0, again.err
-    assert [(row["outcome"], row["calls"]) for row in again.summary()["costs"]] == [("paid", 12)]
+    assert [(row["outcome"], row["calls"]) for row in again.summary()["costs"]] == [("paid", 6)]
     resumed = run_sweep(SWEEP, *one_cell)
-    assert [(row["outcome"], row["calls"]) for row in resumed.summary()["costs"]] == [("paid", 12)]
+    assert [(row["outcome"], row["calls"]) for row in resumed.summary()["costs"]] == [("paid", 6)]
 
 
 PLUGIN = """

@@ -50,8 +50,8 @@ def phases_of(plan: Plan, cell: Cell) -> tuple[Phase, ...]:
     return ("optimise", "generate", "score") if plan.optimizer_spec(cell) else ("generate", "score")
 
 
-def prepared(config: Path, root: Path) -> Prepared:
-    loaded, source = load_config(config)
+def prepared(config: Path, root: Path, overrides: list[str] | None = None) -> Prepared:
+    loaded, source = load_config(config, overrides)
     plan = make_plan(loaded, source)
     return Prepared(plan, str(prepare(plan, root.resolve())), root.resolve())
 

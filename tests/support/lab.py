@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,15 @@ def call(method: str, path: str, body: Any = None) -> Any:
                 raise
             time.sleep(1.0)
     raise AssertionError(f"the server stayed busy: {path}")
+
+
+def _descendants(pid: int) -> list[int]:
+    """A process and all below it, the process first: a worker that sees its flow die would say so to the server."""
+    found = [pid]
+    for own in found:
+        for file in Path(f"/proc/{own}/task").glob("*/children"):
+            found += [int(child) for child in file.read_text(encoding="utf-8").split()]
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -73,9 +83,11 @@ class Lab:
             )
 
     def kill_worker(self) -> None:
-        """As kill -9 of the worker and all it started, or the loss of its machine."""
+        """As the loss of its machine: kill -9 of the worker and all it started, whose sessions are their own."""
         if self._worker is not None:
-            os.killpg(self._worker.pid, signal.SIGKILL)
+            for process in _descendants(self._worker.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
             self._worker.wait()
             self._worker = None
 

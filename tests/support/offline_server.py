@@ -23,6 +23,13 @@ class Bill:
     tokens_in: int = 0
     tokens_out: int = 0
     by_body: Counter[str] = field(default_factory=Counter)
+    charged: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By body: the input and output tokens that one request of it was charged for."""
+
+
+def body_name(raw: bytes) -> str:
+    """The name under which the books keep a request."""
+    return hashlib.sha256(raw).hexdigest()
 
 
 class OfflineServer:
@@ -65,12 +72,14 @@ class OfflineServer:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         raw = await request.read()
-        name = hashlib.sha256(raw).hexdigest()
+        name = body_name(raw)
         body: dict[str, Any] = orjson.loads(raw)
         self.bill.requests += 1
         self.bill.by_body[name] += 1
         await asyncio.sleep(self.latency_s)
         reply = await self._provider.chat(body, Attempt(name, 0, 0, 1, 60.0))
-        self.bill.tokens_in += reply["usage"]["prompt_tokens"]
-        self.bill.tokens_out += reply["usage"]["completion_tokens"]
+        charged = reply["usage"]["prompt_tokens"], reply["usage"]["completion_tokens"]
+        self.bill.tokens_in += charged[0]
+        self.bill.tokens_out += charged[1]
+        self.bill.charged[name] = charged
         return web.Response(body=orjson.dumps(reply), content_type="application/json")

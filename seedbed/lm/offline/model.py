@@ -16,7 +16,7 @@ from seedbed.lm.types import Attempt, JsonDict
 
 
 class OfflineModel:
-    """Deterministic: at temperature 0 a reply depends on the request alone, above it on seed and repeat as well."""
+    """Deterministic: at temperature 0 a reply depends on the request alone, above it on seed, repeat, rollout."""
 
     def __init__(self, name: str, options: OfflineOptions | None = None, *, lexicon: Lexicon | None = None) -> None:
         self.name = name
@@ -35,7 +35,8 @@ class OfflineModel:
         sampled = float(body.get("temperature") or 0) > 0
         # Instructions and demos are left out on purpose. Whether the model masters a case is a property of the case,
         # so a better prompt scores better by what it says and not by a new throw of the dice.
-        sampling = (attempt.seed, attempt.repeat, choice) if sampled else ()
+        rollout = () if attempt.rollout is None else (attempt.rollout,)
+        sampling = (attempt.seed, attempt.repeat, choice, *rollout) if sampled else ()
         seed = digest(self.name, sorted(prompt.inputs.items()), sampling)
         return Chance(seed, self.options.skill, self.options.noise if sampled else 0.0)
 

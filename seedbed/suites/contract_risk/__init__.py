@@ -35,6 +35,7 @@ SUITE = Suite(
         "always_medium": SystemSpec(f"{_HERE}.systems:always_medium", calls_per_case=0),
         "prior_random": SystemSpec(f"{_HERE}.systems:prior_random", calls_per_case=0),
     },
+    standing_systems=("always_high", "always_medium", "prior_random"),
     score=f"{_HERE}.scorers:score",
     aggregate=f"{_HERE}.figures:aggregate",
     score_group=f"{_HERE}.groups:score_group",

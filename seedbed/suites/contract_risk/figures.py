@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.intervals import Interval, cluster_bootstraps, wilson
+from seedbed.intervals import Interval, cluster_bootstraps, only_points, wilson
 from seedbed.stats import mean
 from seedbed.suite import ScoreRow
 from seedbed.suites.contract_risk.levels import ENGLISH, LEVELS
-from seedbed.suites.contract_risk.metrics import INVALID, quick_figures, risk_level_metrics
+from seedbed.suites.contract_risk.metrics import INVALID, quick_levels, resampled_figures, risk_level_metrics
 from seedbed.suites.contract_risk.verify import one_verifier
 
 BOOTSTRAPPED = ("weighted_accuracy", "kappa_linear", "high_risk_f2", "macro_f1")
@@ -26,7 +26,8 @@ def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
     scored = [row for row in rows if row.status != "skipped"]
     one_verifier(row.details["verifier"] for row in scored)
     matrix = confusion(scored)
-    levels = risk_level_metrics([row[:3] for row in matrix], [row[INVALID] for row in matrix])
+    count = quick_levels if only_points() else risk_level_metrics
+    levels = count([row[:3] for row in matrix], [row[INVALID] for row in matrix])
     figures: dict[str, float | int | None] = {name: levels[name] for name in _FLAT}
     for kind in ("class_precision", "class_recall", "class_f1"):
         figures |= {f"{kind}_{name}": (levels[kind] or {}).get(name) for name in ENGLISH.values()}
@@ -94,9 +95,8 @@ def by_cluster(rows: Sequence[ScoreRow]) -> dict[str, list[ScoreRow]]:
 
 def bootstrap(rows: Sequence[ScoreRow]) -> dict[str, Interval | None]:
     """The intervals of the figures that are no rates, resampled by group."""
-    # A group is one row of counts: a thousand resamples add up a few dozen of them instead of all the verdicts.
-    counts = {cluster: [_counts(own)] for cluster, own in by_cluster(rows).items()}
-    return cluster_bootstraps(counts, lambda drawn: quick_figures([sum(column) for column in zip(*drawn, strict=True)]))
+    counts = {cluster: _counts(own) for cluster, own in by_cluster(rows).items()}
+    return cluster_bootstraps(counts, resampled_figures)
 
 
 def _counts(rows: Sequence[ScoreRow]) -> list[int]:

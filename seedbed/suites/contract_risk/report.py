@@ -48,7 +48,7 @@ def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
         for label, seeds in labelled.items():
             matrix = confusion([row for rows in seeds for row in rows if row.status != "skipped"])
             note = f"{sum(map(sum, matrix))} verdicts over {len(seeds)} seed{'s' if len(seeds) > 1 else ''}."
-            parts.append(Figure(f"{label} · {benchmark} · {model}", heat_map(label, matrix), note))
+            parts.append(heat_map(f"{label} · {benchmark} · {model}", label, matrix, note))
     return parts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from seedbed.intervals import only_points, resampled_weights
 from seedbed.stats import mean, sample_std
 from seedbed.suite import ScoreRow
 from seedbed.suites.crosslingual.metrics import cnbe, cnbe_ratio
@@ -43,16 +44,13 @@ def gain_interval(
     for cluster, gain in zip(clusters, gains, strict=True):
         total, count = sums.get(cluster, (0.0, 0))
         sums[cluster] = (total + gain, count + 1)
-    if len(sums) < 2:
+    if len(sums) < 2 or only_points():
         return None, None
     import numpy as np
 
-    totals, counts = np.array([sums[name] for name in sorted(sums)]).T.copy()
-    generator = np.random.default_rng(_SEED)
-    means = np.empty(resamples)
-    for number in range(resamples):  # one at a time: a matrix of all draws of 100,000 questions would not fit
-        drawn = generator.integers(len(totals), size=len(totals))
-        means[number] = totals[drawn].sum() / counts[drawn].sum()
+    table = np.array([sums[name] for name in sorted(sums)])
+    totals = np.concatenate([weights @ table for weights in resampled_weights(len(sums), _SEED, resamples)])
+    means = totals[:, 0] / totals[:, 1]
     low, high = np.quantile(means, (0.025, 0.975)).tolist()
     return low, high
 

@@ -1,11 +1,11 @@
-"""Drawings of the report, as SVG."""
+"""Drawings of the report."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seedbed.drawing import rendered
 from seedbed.stats import mean
 from seedbed.suite import Figure
 
@@ -18,10 +18,9 @@ _LINEAR_UP_TO = 10
 
 def language_bars(name: str, scores: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> Figure:
     """Mean F1 of each system, side by side for each language."""
-    plt = _pyplot()
     labels = list(dict.fromkeys(label for label, _ in scores))
     languages = sorted({lang for _, lang in scores})
-    figure, axes = plt.subplots(figsize=(max(6.0, 1.1 * len(languages) + 1), 3.4), layout="constrained")
+    figure, axes = _sheet(max(6.0, 1.1 * len(languages) + 1), 3.4)
     width = 0.8 / len(labels)
     for place, label in enumerate(labels):
         heights = [mean(scores.get((label, lang), {}).get("f1", ())) for lang in languages]
@@ -34,7 +33,8 @@ def language_bars(name: str, scores: Mapping[tuple[str, str], Mapping[str, Seque
     axes.set_ylabel("F1")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(ncols=min(5, len(labels)), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    return Figure(f"F1 by language of the question: {name}", _svg(plt, figure))
+    svg, png = rendered(figure)
+    return Figure(f"F1 by language of the question: {name}", svg, png=png)
 
 
 def budget_curve(name: str, points: Mapping[str, Point]) -> Figure | None:
@@ -42,8 +42,7 @@ def budget_curve(name: str, points: Mapping[str, Point]) -> Figure | None:
     curve = sorted(((p.cost, p.f1, p.half, label) for label, p in points.items() if p.system == "lbrag"))
     if len(curve) < 2:
         return None
-    plt = _pyplot()
-    figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    figure, axes = _sheet(6.4, 4.0)
     costs, heights, halves, labels = zip(*curve, strict=True)
     axes.errorbar(costs, heights, halves, marker="o", color="C0", ecolor="#b9cde0", capsize=3, zorder=3)
     for cost, f1, label in zip(costs, heights, labels, strict=True):
@@ -63,7 +62,8 @@ def budget_curve(name: str, points: Mapping[str, Point]) -> Figure | None:
     note = (
         "Beside each point its budget; multi translates nothing, cross everything. The scale of tokens is logarithmic."
     )
-    return Figure(f"F1 against translation tokens: {name}", _svg(plt, figure), note)
+    svg, png = rendered(figure)
+    return Figure(f"F1 against translation tokens: {name}", svg, note, png)
 
 
 def _budget(label: str) -> str:
@@ -72,18 +72,9 @@ def _budget(label: str) -> str:
     return f"B={'∞' if own == 'binf' else own[1:]}" if own[:1] == "b" and len(own) > 1 else own
 
 
-def _pyplot() -> Any:
-    import matplotlib as mpl
+def _sheet(width: float, height: float) -> tuple[Any, Any]:
+    """A drawing with one panel. Made without pyplot, which keeps drawings in a global list."""
+    from matplotlib.figure import Figure as Drawing
 
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot
-
-
-def _svg(plt: Any, figure: Any) -> str:
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    plt.close(figure)
-    svg = buffer.getvalue()
-    return svg[svg.index("<svg") :]
+    drawing = Drawing(figsize=(width, height), layout="constrained")
+    return drawing, drawing.add_subplot()

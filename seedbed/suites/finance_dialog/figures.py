@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
+from seedbed.drawing import rendered
 from seedbed.suite import Figure
 from seedbed.suites.finance_dialog.pooled import Pooled, quotient
 
@@ -14,13 +14,11 @@ _COLOUR = "#2f5d8a"
 def draw(systems: Sequence[Pooled], headlines: Mapping[str, str]) -> Figure:
     """A panel a metric, a line a system, points with 95% intervals."""
     import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Drawing
 
     labels = _labels(systems)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "seedbed", "font.size": 9}):
         drawing = Drawing(figsize=(12, 1.1 + 0.32 * len(systems)), layout="constrained")
-        FigureCanvasSVG(drawing)
         panels = drawing.subplots(1, len(headlines), sharey=True, squeeze=False)[0]
         for panel, (metric, name) in zip(panels, headlines.items(), strict=True):
             figure = quotient(metric, name)
@@ -39,11 +37,9 @@ def draw(systems: Sequence[Pooled], headlines: Mapping[str, str]) -> Figure:
             panel.spines[["top", "right"]].set_visible(False)
         panels[0].set_yticks(range(len(systems)), labels)
         panels[0].set_ylim(len(systems) - 0.5, -0.5)
-        text = io.StringIO()
-        drawing.savefig(text, format="svg", metadata={"Date": None})
-    svg = text.getvalue()
+        svg, png = rendered(drawing)
     note = "Micro figures, 95% intervals over dialogues. Hollow points leave failed turns out."
-    return Figure("Headline figures", svg[svg.index("<svg") :], note)
+    return Figure("Headline figures", svg, note, png)
 
 
 def _labels(systems: Sequence[Pooled]) -> list[str]:

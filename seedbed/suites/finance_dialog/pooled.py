@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from seedbed.intervals import Interval, cluster_bootstrap
+from seedbed.intervals import Interval, cluster_bootstraps
 from seedbed.store import read_json, read_jsonl
 from seedbed.suite import CellResult
 from seedbed.suites.finance_dialog.tallies import QUOTIENTS, Quotient, Tally, add, availability
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 RESAMPLES = 1000
 
@@ -47,12 +53,12 @@ class Pooled:
 
     def interval(self, metric: str, quotient: Quotient) -> Interval | None:
         """95%, by drawing whole dialogues."""
-        parts = {
-            dialog: [(row["tallies"][metric].get(quotient.over, 0.0), row["tallies"][metric].get(quotient.under, 0.0))
-                     for row in rows]
-            for dialog, rows in self.dialogues.items()
-        }  # fmt: skip
-        return cluster_bootstrap(parts, _ratio, n=RESAMPLES)
+        tallies = {dialog: [row["tallies"][metric] for row in rows] for dialog, rows in self.dialogues.items()}
+        sums = {
+            dialog: [sum(tally.get(name, 0.0) for tally in own) for name in (quotient.over, quotient.under)]
+            for dialog, own in tallies.items()
+        }
+        return cluster_bootstraps(sums, _ratio, n=RESAMPLES).get("ratio")
 
 
 def quotient(metric: str, name: str) -> Quotient:
@@ -84,6 +90,7 @@ def _pooled(name: tuple[str, str, str], cells: Sequence[CellResult]) -> Pooled:
     return Pooled(*name, seeds, dialogues, turns, ignored, appendix)
 
 
-def _ratio(parts: list[tuple[float, float]]) -> float | None:
-    under = sum(part[1] for part in parts)
-    return sum(part[0] for part in parts) / under if under else None
+def _ratio(sums: Floats) -> dict[str, Floats]:
+    import numpy as np
+
+    return {"ratio": sums[:, 0] / np.where(sums[:, 1] == 0, np.nan, sums[:, 1])}

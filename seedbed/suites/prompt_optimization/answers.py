@@ -9,6 +9,8 @@ from fractions import Fraction
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _BOXED = re.compile(r"\\(?:boxed|framebox|fbox)\s*\{")
+_SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL)
+"""LiveBench's newer questions ask for the answer in these tags."""
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _LATEX_ROOT = re.compile(r"\\sqrt\s*\{([^{}]*)\}")
 _NOISE = (r"\left", r"\right", r"\,", r"\;", r"\!", r"\ ", "$", r"\text", r"\mathrm", r"\displaystyle", " ")
@@ -67,7 +69,8 @@ def _plain(text: str) -> str:
 
 
 def _unboxed(text: str) -> str:
-    """What stands in the last box, or all of it."""
+    """What stands in the last box or the last pair of solution tags, or all of it."""
+    text = (_SOLUTION.findall(text) or [text])[-1]
     found = list(_BOXED.finditer(text))
     if not found:
         return text

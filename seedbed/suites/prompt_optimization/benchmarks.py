@@ -63,14 +63,21 @@ def hover(options: HoverOptions) -> Benchmark:
 
 
 def papillon(options: PapillonOptions) -> Benchmark:
-    """PUPA: a user's query, the answer a strong model gave it, and the private facts in it, parted by ||."""
+    """PUPA: a user's query, the answer a strong model gave it, and the private facts in it, parted by ||.
+
+    The hash of the public file names a conversation, of which there may be several queries: they are one cluster.
+    """
 
     def make(source: Source) -> Case | str:
-        units = [unit.strip() for unit in str(source.row.get("pii_units") or "").split("||") if unit.strip()]
+        told = str(source.may_be_empty("pii_units") or "")
+        units = [unit.strip() for unit in told.split("||") if unit.strip()]
         if not units:
             return "no private fact to keep"
+        conversation = source.row.get("conversation_hash")
+        named = f"{conversation}:{source.number}" if conversation else f"row{source.number}"
         return Case(
-            sample_id=str(source.row.get("conversation_hash") or source.row.get("id") or f"row{source.number}"),
+            sample_id=str(source.row.get("id") or named),
+            cluster=str(conversation) if conversation else None,
             inputs={"user_query": source.get("user_query")},
             gold={"target_response": source.get("target_response"), "pii_units": units},
             meta={"kind": "papillon", "category": source.row.get("predicted_category")},
@@ -108,6 +115,8 @@ def livebench_math(options: LiveBenchOptions) -> Benchmark:
 
     def make(source: Source) -> Case:
         turns = source.get("turns", "question", "problem")
+        if not turns:
+            raise UserError(f"{source.path}:{source.number}: column 'turns' is empty; the question is its first entry.")
         return Case(
             sample_id=str(source.row.get("question_id") or source.row.get("id") or f"row{source.number}"),
             inputs={"problem": turns if isinstance(turns, str) else turns[0]},

@@ -1,9 +1,10 @@
-"""Reading the public files: JSON or JSONL, one file or a folder of splits; what is missing is named."""
+"""Reading the public files: JSON, JSONL or CSV, one file or a folder of splits; what is missing is named."""
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +17,7 @@ from seedbed.suite import Benchmark, Case
 from seedbed.suites.prompt_optimization.options import SplitOptions
 
 DATA = Path(__file__).parent / "data"
-_ENDINGS = (".jsonl", ".json")
+_ENDINGS = (".jsonl", ".json", ".csv")
 _CORPUS = "corpus.jsonl"
 
 Row = Mapping[str, Any]
@@ -35,10 +36,18 @@ class Source:
         for name in names:
             if self.row.get(name) is not None:
                 return self.row[name]
+        raise self._missing(names)
+
+    def may_be_empty(self, name: str) -> Any:
+        """The value of a column that some rows leave empty (None); a row without the column is a user's error."""
+        if name not in self.row:
+            raise self._missing((name,))
+        return self.row[name]
+
+    def _missing(self, names: Sequence[str]) -> UserError:
         wanted = " or ".join(repr(name) for name in names)
-        raise UserError(
-            f"{self.path}:{self.number}: column {wanted} is missing; {nearest(names[0], map(str, self.row))}"
-        )
+        known = (str(name) for name in self.row if name)
+        return UserError(f"{self.path}:{self.number}: column {wanted} is missing; {nearest(names[0], known)}")
 
 
 MakeCase = Callable[[Source], Case | str]
@@ -74,19 +83,34 @@ def read_corpus(path: Path | None, benchmark: str) -> list[tuple[str, str]]:
 
 
 def read_rows(path: Path) -> list[Source]:
-    """The rows of a .json list or a .jsonl file."""
+    """The rows of a .json list, a .jsonl or a .csv file. Rows of a list are counted from 1, all others by line."""
+    if path.suffix == ".csv":
+        return list(_csv_rows(path))
     if path.suffix == ".jsonl":
         return [Source(path, number, row) for number, row in enumerate(read_jsonl(path), start=1)]
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}:{error.lineno}: not valid JSON ({error.msg}); is it a .jsonl file?") from None
+        raise UserError(
+            f"{path}:{error.lineno}: not valid JSON ({error.msg}); name the file .jsonl or .csv if it is one."
+        ) from None
     if isinstance(data, dict):
         # Some releases wrap the rows: {"data": [...]}.
         data = next((value for value in cast("dict[str, Any]", data).values() if isinstance(value, list)), None)
     if not isinstance(data, list):
-        raise UserError(f"{path}: holds no list of rows; a benchmark file is a JSON list or JSONL.")
+        raise UserError(f"{path}: holds no list of rows; a benchmark file is a JSON list, JSONL or CSV.")
     return [Source(path, number, row) for number, row in enumerate(cast("list[Row]", data), start=1)]
+
+
+def _csv_rows(path: Path) -> Iterator[Source]:
+    """Rows under a header; an empty field is None. A row is named by the line it ends in, as texts may hold breaks."""
+    with path.open(encoding="utf-8-sig", newline="") as handle:
+        reader = csv.DictReader(handle)
+        try:
+            for row in reader:
+                yield Source(path, reader.line_num, {name: value or None for name, value in row.items()})
+        except csv.Error as error:
+            raise UserError(f"{path}:{reader.line_num}: not valid CSV ({error}).") from None
 
 
 def _cases(path: Path, make: MakeCase, excluded: dict[str, int]) -> list[Case]:
@@ -123,7 +147,7 @@ def _from_folder(path: Path, cases_of: Callable[[Path], list[Case]], sizes: Size
 def _from_file(path: Path, cases_of: Callable[[Path], list[Case]], sizes: Sizes, options: SplitOptions) -> Splits:
     file = path if path.is_file() else _find(path, "cases")
     if file is None:
-        raise UserError(f"{path}: holds neither test.json(l) nor cases.json(l); give such a folder, or a file.")
+        raise UserError(f"{path}: holds neither test nor cases (.jsonl, .json or .csv); give such a folder, or a file.")
     cases = cases_of(file)
     return split(cases, sizes) if options.split else Splits([], [], sample(cases, sizes.test))
 

@@ -8,7 +8,7 @@ from seedbed.suite import BenchmarkOptions, Options
 
 
 class SplitOptions(BenchmarkOptions):
-    """`path` is a file, or a folder with train, val and test (.json or .jsonl), or with cases (.json or .jsonl) to be
+    """`path` is a file, or a folder with train, val and test (.jsonl, .json or .csv), or with cases (the same) to be
     split; retrieval benchmarks find their corpus.jsonl in that folder too."""
 
     split: bool = True

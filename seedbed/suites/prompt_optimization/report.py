@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from seedbed.drawing import rendered
 from seedbed.stats import over_seeds
 from seedbed.store import read_json, read_jsonl
 from seedbed.suite import CellResult, Figure, Table
@@ -146,11 +146,8 @@ def _curves(benchmark: str, cells: Sequence[CellResult]) -> Figure:
     axes.grid(alpha=0.25)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False)
-    text = io.StringIO()
-    canvas.savefig(text, format="svg", metadata={"Date": None})
-    return Figure(
-        f"Learning curves: {benchmark}", text.getvalue(), "A line a seed, a dot a candidate scored on all of val."
-    )
+    svg, png = rendered(canvas)
+    return Figure(f"Learning curves: {benchmark}", svg, "A line a seed, a dot a candidate scored on all of val.", png)
 
 
 def _percent(value: float | None, *, sign: bool = False) -> str:

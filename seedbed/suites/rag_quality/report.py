@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from seedbed.drawing import rendered
 from seedbed.stats import mean
 from seedbed.store import read_jsonl
 from seedbed.suite import CellResult, Figure, Table
@@ -87,13 +87,11 @@ def _failures(cells: Sequence[CellResult]) -> Table:
 
 
 def _bars(cells: Sequence[CellResult]) -> Figure:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure as Drawing
 
     labels = list(dict.fromkeys(cell.label for cell in cells))
-    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    figure = Drawing(figsize=(8, 3.6), layout="constrained")
+    axes: Any = figure.add_subplot()
     width = 0.8 / len(labels)
     for place, label in enumerate(labels):
         own = [cell.metrics for cell in cells if cell.label == label]
@@ -110,8 +108,5 @@ def _bars(cells: Sequence[CellResult]) -> Figure:
     axes.set_ylabel("mean over cases that are ok")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(ncols=len(labels), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    plt.close(figure)
-    svg = buffer.getvalue()
-    return Figure("RAG metrics by system", svg[svg.index("<svg") :], "A dash is a mean that is not defined.")
+    svg, png = rendered(figure)
+    return Figure("RAG metrics by system", svg, "A dash is a mean that is not defined.", png)

@@ -33,6 +33,7 @@ experiments:
     systems: [CoT]
     optimizers: {optimizers}
 """
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 SMALL = "{model: offline/small, temperature: 0.7, options: {skill: 0.92, noise: 0.05}}"
 
 
@@ -284,14 +285,19 @@ def test_mipro_finds_a_better_prompt_than_the_baseline(tmp_path: Path) -> None:
     assert tuned > base + 0.2
 
 
-def test_plan_estimates_calls_and_dollars_within_a_factor_of_two(tmp_path: Path) -> None:
-    ready = _ready(tmp_path, optimizers="[Baseline, GEPA-5, MIPROv2-Light]")
-    for cell in ready.plan.cells:
+@pytest.mark.parametrize("experiment", range(3))
+def test_plan_estimates_every_kind_of_cell_of_the_shipped_config_within_a_factor_of_two(
+    tmp_path: Path, experiment: int
+) -> None:
+    ready = prepared(CONFIGS / "gepa.yaml", tmp_path / "out", ["seeds=[0]"])
+    cells = [cell for cell in ready.plan.cells if cell.experiment == experiment]
+    assert {cell.optimizer for cell in cells} == {"Baseline", "GEPA-5", "MIPROv2-Light"}
+    for cell in cells:
         guess = estimate(ready.plan, cell)
         used = ready.all_phases(cell)["usage"].values()
         assert guess.usd is not None
-        assert 0.5 < guess.calls / sum(usage["calls"] for usage in used) < 2
-        assert 0.5 < guess.usd / sum(usage["list_usd"] for usage in used) < 2
+        assert 0.5 < guess.calls / sum(usage["calls"] for usage in used) < 2, cell.title
+        assert 0.5 < guess.usd / sum(usage["list_usd"] for usage in used) < 2, cell.title
 
 
 OTHERS = """\

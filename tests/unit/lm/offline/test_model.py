@@ -16,8 +16,8 @@ from seedbed.lm.types import Attempt
 TOWNS = [f"{a}{b}" for a in ("Al", "Ber", "Cor", "Dun", "El", "Far", "Gol", "Hal", "Il", "Jor") for b in ("by", "ham")]
 
 
-def attempt(seed: int | None = None, *, repeat: int = 0) -> Attempt:
-    return Attempt("key", seed, repeat, 1, 5.0)
+def attempt(seed: int | None = None, *, repeat: int = 0, rollout: int | None = None) -> Attempt:
+    return Attempt("key", seed, repeat, 1, 5.0, rollout)
 
 
 def towns_body(town: str, *, temperature: float = 0.0, instructions: str = "Shortest span.") -> dict[str, object]:
@@ -57,6 +57,13 @@ def test_repeats_differ_above_temperature_zero(lexicon: Lexicon) -> None:
     body = towns_body("Corby", temperature=1.0)
     poor = model(lexicon, skill=0.5)
     assert len({poor.reply(body, attempt(1, repeat=r)) for r in range(12)}) > 1
+
+
+def test_rollouts_differ_above_temperature_zero_only(lexicon: Lexicon) -> None:
+    poor = model(lexicon, skill=0.5)
+    warm, cold = towns_body("Corby", temperature=1.0), towns_body("Corby")
+    assert len({poor.reply(warm, attempt(1, rollout=r)) for r in range(12)}) > 1
+    assert len({poor.reply(cold, attempt(1, rollout=r)) for r in range(12)}) == 1
 
 
 def test_choices_of_one_request_differ(lexicon: Lexicon) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from seedbed.intervals import points_only
 from seedbed.suite import Case, Prediction, SampleUsage, ScoreRow
+from seedbed.suites.contract_risk import SUITE
 from seedbed.suites.contract_risk.figures import aggregate, confusion
 from seedbed.suites.contract_risk.groups import score_group
 from seedbed.suites.contract_risk.knowledge import DATA, read_law_index
@@ -178,3 +180,12 @@ def test_trivial_rows_are_added_and_stay_out_of_the_family() -> None:
 def test_a_group_without_full_has_no_comparison() -> None:
     rows = {"no_rag": _levels("高高 中中 低低")}
     assert score_group(rows, {"no_rag": dict(aggregate(rows["no_rag"]))})["no_rag"]["mcnemar_p"] is None
+
+
+def test_asked_for_points_only_the_metrics_of_the_suite_stay_the_same() -> None:
+    rows = [row(f"{gold}{pred}{i}", gold, pred) for i, gold in enumerate("高高中中低低高") for pred in "高中低"]
+    whole = aggregate([*rows, ERROR])
+    with points_only():
+        quick = aggregate([*rows, ERROR])
+    for name in (metric.name for metric in SUITE.metrics):
+        assert quick[name] == (None if whole[name] is None else pytest.approx(whole[name], abs=1e-12)), name

@@ -13,15 +13,17 @@ from seedbed.errors import UserError
 from seedbed.splits import Sizes, split
 from seedbed.suite import Case, resolve
 from seedbed.suites.prompt_optimization import SUITE
-from seedbed.suites.prompt_optimization.benchmarks import aime, hotpot, hover, ifbench, papillon
+from seedbed.suites.prompt_optimization.benchmarks import aime, hotpot, hover, ifbench, livebench_math, papillon
 from seedbed.suites.prompt_optimization.options import (
     AimeOptions,
     HoverOptions,
     IfbenchOptions,
+    LiveBenchOptions,
     PapillonOptions,
     SplitOptions,
 )
 from seedbed.suites.prompt_optimization.retrieval import Corpus
+from seedbed.suites.prompt_optimization.verdicts import verdict
 
 SHARED = Path(os.environ.get("SEEDBED_SHARED", Path(__file__).resolve().parents[4].parent / "shared")) / "data"
 public = pytest.mark.skipif(not SHARED.exists(), reason="the public files are not here")
@@ -146,6 +148,94 @@ def test_pupa_rows_without_private_facts_are_left_out_and_counted(tmp_path: Path
     loaded = papillon(PapillonOptions(path=file, split=False))
     assert loaded.test[0].gold["pii_units"] == ["Ana", "12 Elm Street"]
     assert loaded.excluded == {"no private fact to keep": 1}
+
+
+PUPA_HEADER = "conversation_hash,predicted_category,user_query,target_response,pii_units,redacted_query,\n"
+
+
+def test_pupa_reads_the_csv_as_it_is_published(tmp_path: Path) -> None:
+    """Six columns and a nameless one, quoted texts with breaks, facts with blanks around them, rows without any."""
+    file = tmp_path / "PUPA.csv"
+    file.write_text(
+        PUPA_HEADER
+        + 'c1,jobs,"A letter for ""Ana""\n12 Elm Street","Dear Sir, it is Ana.",12 elm street  ||ana  ,For [R],\n'
+        + "c2,jobs,q,r,,q,\n"
+        + "c1,jobs,another query of Ana,r,ana,another query of [R],\n"
+    )
+    loaded = papillon(PapillonOptions(path=file, split=False))
+    first, second = loaded.test
+    assert first.inputs == {"user_query": 'A letter for "Ana"\n12 Elm Street'}
+    assert first.gold == {"target_response": "Dear Sir, it is Ana.", "pii_units": ["12 elm street", "ana"]}
+    assert first.sample_id != second.sample_id
+    assert first.cluster == second.cluster == "c1", "queries of one conversation are not independent"
+    assert loaded.excluded == {"no private fact to keep": 1}
+
+
+def test_a_csv_column_that_is_missing_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "PUPA.csv"
+    file.write_text(PUPA_HEADER.replace("target_response", "response") + "c1,jobs,q,r,ana,q,\n")
+    with pytest.raises(UserError, match=r"PUPA\.csv:2: column 'target_response' is missing; did you mean 'response'\?"):
+        papillon(PapillonOptions(path=file, split=False))
+
+
+LIVEBENCH = {
+    "question_id": "0d3a",
+    "category": "math",
+    "task": "math_comp",
+    "subtask": "amc_12a_2023",
+    "turns": ["How many? (A) 1 (B) 2. Repeat the letter five times."],
+    "ground_truth": "B",
+    "livebench_release_date": "2024-06-24",
+    "livebench_removal_date": "",
+}
+"""The columns that LiveBench's own tools read; the words are ours."""
+
+
+def _rows_file(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("truth", "right", "wrong"),
+    [
+        ("B", "BBBBB", "CCCCC"),
+        ("B", "<solution>BBBBB</solution>", "<solution>AAAAA</solution>"),
+        ("025", "25", "250"),
+        ("2,4,1,3", "2, 4, 1, 3", "2,4,3,1"),
+        (r"\frac{3}{4}", r"\boxed{\frac{3}{4}}", r"\frac{4}{3}"),
+    ],
+    ids=["choice", "choice in tags", "padded integer", "order of a proof", "expression"],
+)
+def test_livebench_rows_are_judged_in_each_of_their_shapes(tmp_path: Path, truth: str, right: str, wrong: str) -> None:
+    file = _rows_file(tmp_path / "question.jsonl", {**LIVEBENCH, "ground_truth": truth})
+    (case,) = livebench_math(LiveBenchOptions(path=file, split=False)).test
+    assert (case.sample_id, case.inputs["problem"]) == ("0d3a", LIVEBENCH["turns"][0])
+    assert [verdict(case, {"answer": answer}).score for answer in (right, wrong)] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("load", "options", "row", "column"),
+    [
+        (papillon, PapillonOptions, {"user_query": "q", "target_response": "r", "pii_units": "a"}, "user_query"),
+        (papillon, PapillonOptions, {"user_query": "q", "target_response": "r", "pii_units": "a"}, "target_response"),
+        (papillon, PapillonOptions, {"user_query": "q", "target_response": "r", "pii_units": "a"}, "pii_units"),
+        (livebench_math, LiveBenchOptions, LIVEBENCH, "turns"),
+        (livebench_math, LiveBenchOptions, LIVEBENCH, "ground_truth"),
+    ],
+)
+def test_every_column_that_pupa_and_livebench_need_is_named_when_it_is_missing(
+    tmp_path: Path, load: Any, options: Any, row: dict[str, Any], column: str
+) -> None:
+    file = _rows_file(tmp_path / "rows.jsonl", row, {name: value for name, value in row.items() if name != column})
+    with pytest.raises(UserError, match=rf"rows\.jsonl:2: column '{column}'.* is missing"):
+        load(options(path=file, split=False))
+
+
+def test_a_livebench_question_without_a_turn_is_refused(tmp_path: Path) -> None:
+    file = _rows_file(tmp_path / "rows.jsonl", {**LIVEBENCH, "turns": []})
+    with pytest.raises(UserError, match=r"rows\.jsonl:1: column 'turns' is empty"):
+        livebench_math(LiveBenchOptions(path=file, split=False))
 
 
 def test_searching_without_a_corpus_says_what_to_do() -> None:

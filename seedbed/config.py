@@ -259,10 +259,10 @@ class SweepConfig(_Frozen):
     plugins: Annotated[list[str], BeforeValidator(_as_list)] = Field(default_factory=list)
     """Modules with suites, benchmarks and systems of one's own, importable or beside this file."""
     out: str = "experiment_runs_data"
-    """Where run folders, summaries and the ledger go."""
+    """Where run folders, summaries and the ledger go: a folder, or s3://BUCKET/PREFIX, which needs `ledger` too."""
     ledger: str | None = None
-    """sqlite:///FILE, or postgresql+psycopg://USER@HOST/DATABASE where several machines share it; null is ledger.sqlite in
-    `out`. A password stands in PGPASSWORD or ~/.pgpass, never here."""
+    """sqlite:///FILE, or postgresql+psycopg://USER@HOST/DATABASE where several machines share it; null is ledger.sqlite
+    in `out`. A password stands in PGPASSWORD or ~/.pgpass, never here."""
     gate: GateConfig = GateConfig()
     """What a nightly run is held to."""
     store_bodies: bool = True

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from seedbed.paths import is_local, read_bytes
+
 
 def canonical_json(value: Any) -> bytes:
     """JSON with sorted keys and no spaces, text as UTF-8: one value, one sequence of bytes."""
@@ -19,6 +21,8 @@ def hash_json(value: Any) -> str:
 
 
 def hash_file(path: Path) -> str:
+    if not is_local(path):
+        return hashlib.sha256(read_bytes(path)).hexdigest()
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

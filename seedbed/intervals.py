@@ -7,14 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 _POINTS_ONLY = ContextVar("points_only", default=False)
 
 _MIN_DEFINED = 0.5
 """A bootstrap whose statistic is undefined in more than this share of the resamples says nothing."""
+BLOCK = 2_000_000
+"""Numbers in memory at once while resampling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +42,17 @@ class ClusterRatio:
 
 @contextmanager
 def points_only() -> Iterator[None]:
-    """Inside, bootstraps give no interval: for who asks a suite's aggregate many times and wants its figures alone."""
+    """Inside, bootstraps give no interval, and an aggregate may leave out what is no metric of its suite: for who asks
+    it many times and wants those figures alone."""
     token = _POINTS_ONLY.set(True)
     try:
         yield
     finally:
         _POINTS_ONLY.reset(token)
+
+
+def only_points() -> bool:
+    return _POINTS_ONLY.get()
 
 
 def wilson(k: float, n: float, confidence: float = 0.95) -> Interval | None:
@@ -97,45 +109,71 @@ def cluster_ratio(clusters: Sequence[tuple[float, float]]) -> ClusterRatio:
     return ClusterRatio(micro, macro, math.sqrt(size / (size - 1) * squares) / total)
 
 
-def cluster_bootstrap(
-    rows_by_cluster: Mapping[str, Sequence[T]],
-    statistic: Callable[[list[T]], float | None],
-    seed: int = 0,
-    n: int = 1000,
-    confidence: float = 0.95,
-) -> Interval | None:
-    """Percentile interval of a statistic when whole clusters are drawn with replacement.
-
-    Clusters are drawn in the order of their names, so the interval depends on the rows and the seed alone. Resamples in
-    which the statistic is None are left out; None where fewer than two clusters or too few defined resamples are left.
-    """
-    return cluster_bootstraps(rows_by_cluster, lambda rows: {"": statistic(rows)}, seed, n, confidence).get("")
-
-
 def cluster_bootstraps(
-    rows_by_cluster: Mapping[str, Sequence[T]],
-    statistics: Callable[[list[T]], Mapping[str, float | None]],
+    sums: Mapping[str, Sequence[float]],
+    figures: Callable[[Floats], Mapping[str, Floats]],
     seed: int = 0,
     n: int = 1000,
     confidence: float = 0.95,
 ) -> dict[str, Interval | None]:
-    """As `cluster_bootstrap`, for several statistics of the same resamples by name; empty below two clusters."""
-    clusters = [list(rows_by_cluster[name]) for name in sorted(rows_by_cluster) if rows_by_cluster[name]]
-    if len(clusters) < 2 or _POINTS_ONLY.get():
+    """Percentile intervals of figures that follow from sums, when whole clusters are drawn with replacement.
+
+    `sums` holds a row a cluster; `figures` gets the totals of all resamples, a row each, and returns a value a resample
+    by name, nan where undefined. Those are left out; None where too few are left, and nothing below two clusters.
+    Clusters are drawn in the order of their names, so intervals depend on the sums and the seed alone.
+    """
+    if len(sums) < 2 or only_points():
         return {}
     import numpy as np
 
-    draws = np.random.default_rng(seed).integers(len(clusters), size=(n, len(clusters)))
-    found = [statistics([row for index in drawn for row in clusters[index]]) for drawn in draws.tolist()]
-    return {name: _percentiles([values[name] for values in found], confidence) for name in (found[0] if found else ())}
+    table = np.array([sums[name] for name in sorted(sums)], dtype=np.float64)
+    totals = np.concatenate([weights @ table for weights in resampled_weights(len(sums), seed, n)])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = figures(totals)
+    return {name: _percentiles(values, confidence) for name, values in found.items()}
 
 
-def _percentiles(values: Sequence[float | None], confidence: float) -> Interval | None:
+def resampled_weights(clusters: int, seed: int, draws: int) -> Iterator[Floats]:
+    """How often each cluster is in each resample (resamples x clusters), in blocks of bounded memory.
+
+    They depend on the arguments alone. The figures of a sweep ask for the same ones again and again, so small ones are
+    kept.
+    """
+    if draws * clusters <= BLOCK:
+        yield _kept_weights(clusters, seed, draws)
+    else:
+        yield from _weights(clusters, seed, draws)
+
+
+@lru_cache(maxsize=2)
+def _kept_weights(clusters: int, seed: int, draws: int) -> Floats:
+    (weights,) = _weights(clusters, seed, draws)
+    weights.flags.writeable = False
+    return weights
+
+
+def _weights(clusters: int, seed: int, draws: int) -> Iterator[Floats]:
     import numpy as np
 
-    defined = [value for value in values if value is not None]
+    rng = np.random.default_rng(seed)
+    for size in blocks(draws, clusters):
+        drawn = rng.integers(clusters, size=(size, clusters)) + np.arange(size)[:, None] * clusters
+        yield np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters).astype(np.float64)
+
+
+def blocks(total: int, width: int) -> Iterator[int]:
+    """`total` rows of `width` numbers in portions that memory has room for."""
+    size = max(1, min(total, BLOCK // max(1, width)))
+    for start in range(0, total, size):
+        yield min(size, total - start)
+
+
+def _percentiles(values: Floats, confidence: float) -> Interval | None:
+    import numpy as np
+
+    defined = values[~np.isnan(values)]
     if len(defined) < _MIN_DEFINED * len(values):
         return None
     tail = (1 - confidence) / 2
-    low, high = np.quantile(np.asarray(defined, dtype=float), (tail, 1 - tail)).tolist()
+    low, high = np.quantile(defined, (tail, 1 - tail)).tolist()
     return Interval(low, high)

@@ -26,16 +26,29 @@ _SHAPES = re.compile(
     re.VERBOSE,
 )
 _PREFIXES = ("sk", "pk", "rk", "gsk", "xai", "hf", "ghp", "gho", "glpat")
-_HINTS = (*(prefix + dash for prefix in _PREFIXES for dash in "-_"), "AIza", "AKIA", "Bearer ", "://")
+_BEFORE = ("Bearer ", "://")
+"""What stands before a secret and is no part of it."""
+_HINTS = (*(prefix + dash for prefix in _PREFIXES for dash in "-_"), "AIza", "AKIA", *_BEFORE)
 
 
 def redact(text: str) -> str:
     """The text with every secret known to this process replaced by a mask."""
-    known = _known_secrets(tuple(sorted(_secret_values())))
-    if known is not None:
+    values = _secret_values()
+    # Looking for plain words first is many times faster than the expressions, and most texts hold none of them.
+    if any(value in text for value in values) and (known := _known_secrets(tuple(sorted(values)))) is not None:
         text = known.sub(MASK, text)
-    # Looking for plain words first is many times faster than the expression, and most texts hold none of them.
-    return _SHAPES.sub(MASK, text) if any(hint in text for hint in _HINTS) else text
+    return _SHAPES.sub(MASK, text) if _has_shape(text) else text
+
+
+def _has_shape(text: str) -> bool:
+    """Whether the expression would find something; it is tried only where one of its hints stands."""
+    for hint in _HINTS:
+        at = text.find(hint)
+        while at >= 0:
+            if _SHAPES.match(text, at + len(hint) if hint in _BEFORE else at):
+                return True
+            at = text.find(hint, at + 1)
+    return False
 
 
 def _secret_values() -> set[str]:

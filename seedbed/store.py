@@ -1,7 +1,8 @@
-"""Where the files of a sweep lie, and how they are written: whole or not at all."""
+"""Where the files of a sweep lie, and how they are written: whole or not at all, on a disk as on object storage."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -17,6 +18,8 @@ from filelock import FileLock, Timeout
 from seedbed.cell import Cell
 from seedbed.errors import UserError
 from seedbed.hashing import hash_file
+from seedbed.objects import move_aside, put, sizes, subfolders
+from seedbed.paths import home, is_local, read_bytes
 from seedbed.redact import redact
 
 SCHEMA_VERSION = 1
@@ -32,7 +35,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file under another name, flush it to the disk, then put it in its place."""
+    """Write a file under another name, flush it to the disk, then put it in its place; an object, with one put."""
+    if not is_local(path):
+        put(path, data)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
@@ -55,7 +61,7 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    data: dict[str, Any] = json.loads(read_bytes(path))
     if data.get("schema_version") != SCHEMA_VERSION:
         raise UserError(f"{path}: schema_version is {data.get('schema_version')}, this Seedbed reads {SCHEMA_VERSION}.")
     return data
@@ -67,7 +73,8 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a JSONL file; a broken line is named."""
-    with path.open(encoding="utf-8") as handle:
+    opened = path.open("rb") if is_local(path) else io.BytesIO(read_bytes(path))
+    with io.TextIOWrapper(opened, encoding="utf-8") as handle:
         for number, line in enumerate(handle, start=1):
             if not line.strip():
                 continue
@@ -79,7 +86,7 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Store:
-    """The root folder of all runs (`experiment_runs_data` by default)."""
+    """The root folder of all runs (`experiment_runs_data` by default), or their prefix on object storage."""
 
     root: Path
 
@@ -95,28 +102,40 @@ class Store:
 
     @property
     def ledger_url(self) -> str:
+        """The ledger of a root whose config names none. Object storage cannot hold a database."""
+        if not is_local(self.root):
+            raise UserError(
+                f"field ledger: is required where results go to {self.root}; give sqlite:////FOLDER/ledger.sqlite, or "
+                "postgresql+psycopg://USER@HOST/DATABASE where several hosts share it."
+            )
         return f"sqlite:///{self.root / 'ledger.sqlite'}"
 
     @property
     def cache_dir(self) -> Path:
-        return self.root / "cache"
+        """Always on a disk: indexes are mapped into memory."""
+        return (self.root if is_local(self.root) else home()) / "cache"
 
     def latest_sweep(self, name: str) -> Path:
         """The newest folder of a sweep."""
-        runs = sorted((self.root / "sweeps" / name).glob("*/plan.json"))
-        if not runs:
+        found = self._newest(name)
+        if found is None:
             known = ", ".join(self.sweeps()) or "none yet"
             raise UserError(f"{self.root}: there is no sweep {name!r}; known: {known}.")
-        return runs[-1].parent
+        return found
 
     def sweeps(self) -> list[str]:
         """Names of all sweeps run here."""
-        return sorted({p.parent.parent.name for p in (self.root / "sweeps").glob("*/*/plan.json")})
+        return [name for name in subfolders(self.root / "sweeps") if self._newest(name) is not None]
+
+    def _newest(self, sweep: str) -> Path | None:
+        folder = self.root / "sweeps" / sweep
+        runs = (folder / stamp for stamp in reversed(subfolders(folder)))
+        return next((run for run in runs if (run / "plan.json").exists()), None)
 
     @contextmanager
     def lock(self, cell: Cell, check_stop: Callable[[], None]) -> Iterator[None]:
         """Keep a cell's folder to one worker. A second one waits, asking `check_stop` meanwhile; a killed process holds
-        nothing."""
+        nothing. For folders on a disk; `seedbed.phases.lock` knows what to take elsewhere."""
         folder = self.cell_dir(cell).parent / ".locks"
         folder.mkdir(parents=True, exist_ok=True)
         # Keyed by the folder, not the id: two ids that meet in one folder must not meet at one time.
@@ -141,8 +160,9 @@ class Store:
         if owner.exists():
             held = read_json(owner)["cell_id"]
             if held != cell.id:
-                folder.rename(_free_name(folder.with_name(f"{folder.name}@{held[:8]}")))
-        folder.mkdir(parents=True, exist_ok=True)
+                _set_aside(folder, f"{folder.name}@{held[:8]}")
+        if is_local(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         if not owner.exists():
             write_json(owner, {"cell_id": cell.id, "title": cell.title})
         return folder
@@ -155,24 +175,19 @@ class Store:
         data = read_json(marker)
         if data["cell_id"] != cell.id or data["inputs"] != inputs or data["finished_at"] < since:
             return None
-        for name, size in data["files"].items():
-            file = self.cell_dir(cell) / name
-            if not file.exists() or file.stat().st_size != size:
-                return None
-        return data
+        return data if sizes(self.cell_dir(cell), data["files"]) == data["files"] else None
 
     def mark_done(self, cell: Cell, phase: str, inputs: str, files: Iterable[str], result: Mapping[str, Any]) -> None:
         """The last thing a phase writes."""
-        folder = self.cell_dir(cell)
-        sizes = {name: (folder / name).stat().st_size for name in files}
+        folder, names = self.cell_dir(cell), list(files)
         write_json(
             folder / "done" / f"{phase}.json",
             {
                 "cell_id": cell.id,
                 "phase": phase,
                 "inputs": inputs,
-                "files": sizes,
-                "sha256": {name: hash_file(folder / name) for name in sizes},
+                "files": sizes(folder, names),
+                "sha256": {name: hash_file(folder / name) for name in names},
                 "finished_at": time.time(),
                 "result": dict(result),
             },
@@ -181,12 +196,22 @@ class Store:
 
 def file_hash_or_none(path: Path) -> str | None:
     """The hash of a file that may not be there (a cell without an optimised program)."""
-    return hash_file(path) if path.exists() else None
+    try:
+        return hash_file(path)
+    except FileNotFoundError:
+        return None
 
 
-def _free_name(path: Path) -> Path:
-    candidate, number = path, 1
-    while candidate.exists():
+def _set_aside(folder: Path, name: str) -> None:
+    """Give a folder another name, or that name with a number where it is taken."""
+
+    def name_of(number: int) -> str:
+        return name if number == 1 else f"{name}.{number}"
+
+    if not is_local(folder):
+        move_aside(folder, name_of, last="cell.json")
+        return
+    number = 1
+    while (target := folder.with_name(name_of(number))).exists():
         number += 1
-        candidate = path.with_name(f"{path.name}.{number}")
-    return candidate
+    folder.rename(target)

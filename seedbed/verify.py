@@ -200,6 +200,8 @@ def _check_manifest(check: _Checker, run: SweepRun) -> None:
     check.compare(path, data["config_hash"], hash_json(run.plan.config.model_dump(mode="json")), "config_hash")
     for name, expected in data.get("files", {}).items():
         check.hashed(run.folder / name, expected)
+    for name, expected in data.get("results", {}).items():
+        check.hashed(run.store.root / name, expected)
     return None
 
 

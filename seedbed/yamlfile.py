@@ -109,9 +109,10 @@ def _apply(data: Any, override: str) -> FieldPath:
 def _step(target: Any, part: str | int, override: str, name: str) -> Any:
     if isinstance(target, list) and isinstance(part, int) and part < len(target):
         return target[part]
-    if isinstance(target, dict) and str(part) in target:
-        found = target[str(part)]
+    if isinstance(target, dict) and isinstance(part, str):
+        # A section that is left out has its defaults; a name that is none is found when the config is checked.
+        found = target.get(part)
         if found is None:
-            target[str(part)] = found = {}
+            target[part] = found = {}
         return found
     raise UserError(f"--set {override}: there is no {name} in the config.")

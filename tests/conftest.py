@@ -1,4 +1,4 @@
-"""One Prefect server for all tests that need one, in a home of its own."""
+"""One Prefect server for all tests that need one, in a home of its own; one PostgreSQL and one S3 server likewise."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.postgres import Postgres, missing
+from tests.support.s3 import S3Server
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +34,37 @@ def seedbed_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL server on loopback; tests that need it are skipped where its programs are not installed."""
+    reason = missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with Postgres() as made:
+        yield made
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def each_ledger(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Runs a test on each database a ledger can be kept in: `tests.support.lm.ledger_url` then answers with its URL."""
+    if request.param == "postgresql":
+        server: Postgres = request.getfixturevalue("postgres")
+        monkeypatch.setattr("tests.support.lm.ledger_url", server.database_of)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """A real S3-compatible server on loopback."""
+    with S3Server() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A bucket of the test's own; the environment leads to it."""
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3.bucket()

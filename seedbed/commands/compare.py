@@ -43,5 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _side(text: str, out: str) -> Side:
     from seedbed.compare import Side
 
-    sweep, _, label = text.partition(":")
-    return Side(locate(sweep, out), label or None)
+    # The colon of s3:// parts nothing.
+    scheme, mark, rest = text.rpartition("://")
+    sweep, _, label = rest.partition(":")
+    return Side(locate(f"{scheme}{mark}{sweep}", out), label or None)

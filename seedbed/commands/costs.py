@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from seedbed.cli import EXIT_OK
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import cost_rows
+from seedbed.paths import as_root
 from seedbed.plan import read_plan
 from seedbed.report.summary import cost_table, dollars
 from seedbed.store import Store
 
 
 def run(arguments: argparse.Namespace) -> int:
-    store = Store(Path(arguments.out).resolve())
+    store = Store(as_root(arguments.out))
     plan = read_plan(store.latest_sweep(arguments.sweep) / "plan.json")
     rows = cost_rows(open_database(plan.config.ledger or store.ledger_url), arguments.sweep)
     columns, cells = cost_table(rows)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from seedbed.cli import EXIT_OK
 from seedbed.commands.locate import locate
+from seedbed.paths import as_path
 
 
 def run(arguments: argparse.Namespace) -> int:
     from seedbed.report.export import export
 
     found = locate(arguments.sweep, arguments.out)
-    target = Path(arguments.to) if arguments.to else found.folder / f"samples.{arguments.format}"
+    target = as_path(arguments.to) if arguments.to else found.folder / f"samples.{arguments.format}"
     rows = export(found.store, found.plan, target, arguments.format)
     print(f"{rows:,} samples in {target}")
     return EXIT_OK

@@ -20,7 +20,7 @@ _DAY_S = 86400.0
 
 
 def run(arguments: argparse.Namespace) -> int:
-    engine = _open(arguments.ledger, Path(arguments.out))
+    engine = _open(arguments.ledger, arguments.out)
     try:
         match arguments.action:
             case "stats":
@@ -34,9 +34,11 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _open(given: str | None, out: Path) -> Engine:
+def _open(given: str | None, out: str) -> Engine:
     """A ledger by file or URL, or the one of the results folder; never a new one."""
-    url = given or Store(out.resolve()).ledger_url
+    if given is None and "://" in out:
+        raise UserError(f"--out {out}: no ledger lies on object storage; name it with --ledger FILE_OR_URL.")
+    url = given or Store(Path(out).resolve()).ledger_url
     if "://" not in url:
         url = sqlite_url(Path(url).resolve())
     file = Path(url.removeprefix("sqlite:///"))

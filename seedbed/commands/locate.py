@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seedbed.errors import UserError
+from seedbed.paths import as_path, as_root
 from seedbed.store import Store
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ def locate(sweep: str, out: str) -> SweepRun:
     """The newest run of a sweep, by its name; or the very run in a folder, by the folder's path."""
     from seedbed.phases.context import open_run
 
-    folder = Path(sweep)
+    folder = as_root(sweep) if "://" in sweep else as_path(sweep).resolve()
     if (folder / "plan.json").exists():
-        return open_run(str(folder.resolve()))
+        return open_run(str(folder))
     if "/" in sweep:
         raise UserError(f"{sweep}: no run of a sweep (plan.json is missing); give a sweep's name or its run's folder.")
-    return open_run(str(Store(Path(out).resolve()).latest_sweep(sweep)))
+    return open_run(str(Store(as_root(out)).latest_sweep(sweep)))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from seedbed.cli import EXIT_OK
 from seedbed.errors import UserError
+from seedbed.paths import local_path
 from seedbed.registry import nearest
 from seedbed.suite import resolve
 
@@ -30,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
         ) from None
     target: object = resolve(_SUITES[arguments.suite])
     assert callable(target)
-    print(target(Path(arguments.out), options))
+    print(target(local_path(arguments.out, "--out"), options))
     return EXIT_OK

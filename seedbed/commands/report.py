@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import webbrowser
+from pathlib import Path
 
 from seedbed.cli import EXIT_OK
 from seedbed.commands.locate import locate
 from seedbed.errors import UserError
+from seedbed.paths import home, is_local
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -23,5 +25,16 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("report.html", "summary.md", "summary.csv", "summary.tex", "summary.json", "costs.csv", "plots"):
         print(f"  {found.folder / name}")
     if arguments.open:
-        webbrowser.open(report.as_uri())
+        webbrowser.open(_on_disk(report).as_uri())
     return EXIT_OK
+
+
+def _on_disk(report: Path) -> Path:
+    """The report itself, or a copy of it where it lies on object storage, which a browser cannot read."""
+    if is_local(report):
+        return report
+    from seedbed.objects import download
+
+    copy = download(report, home() / "reports" / report.parent.parent.name / report.parent.name)
+    print(f"  a copy to look at: {copy}")
+    return copy

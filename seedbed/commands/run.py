@@ -11,6 +11,7 @@ from seedbed.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
 from seedbed.commands.progress import show_progress
 from seedbed.config import load_config
 from seedbed.launch import Launched, prepare, run_sweep
+from seedbed.paths import as_root
 from seedbed.plan import Plan, make_plan, missing_keys
 
 
@@ -20,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.replay:
         missing_keys(config, source)
     plan.load_benchmarks()
-    root = Path(arguments.out or config.out).resolve()
+    root = as_root(arguments.out or config.out)
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
     with show_progress(plan):

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from seedbed.cli import EXIT_OK
 from seedbed.errors import UserError
+from seedbed.paths import local_path
 from seedbed.registry import get_suite, nearest
 from seedbed.suite import resolve
 
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise UserError(f"--{first['loc'][0]}: {first['msg']} (got {first['input']!r}).") from None
-    out = Path(arguments.out) if arguments.out else path.parent
+    out = local_path(arguments.out, "--out") if arguments.out else path.parent
     print(resolve(suite.score_file)(path, out, options))
     return EXIT_OK
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from seedbed.cli import EXIT_OK
+from seedbed.paths import as_root
 from seedbed.plan import read_plan
 from seedbed.store import Store, read_json
 
@@ -13,7 +14,7 @@ _PHASES = ("optimise", "generate", "score")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    store = Store(Path(arguments.out).resolve())
+    store = Store(as_root(arguments.out))
     names = [arguments.sweep] if arguments.sweep else store.sweeps()
     if not names:
         print(f"no sweep in {store.root} yet; start one with `seedbed run CONFIG`")

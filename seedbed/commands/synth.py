@@ -8,6 +8,7 @@ from pathlib import Path
 
 from seedbed.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
 from seedbed.errors import BudgetReached, UserError
+from seedbed.paths import local_path
 
 AGAIN = "Everything paid for is kept: give the same command again to go on."
 
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     wish = Wish(arguments.cases, arguments.seed, arguments.personas, arguments.multi_hop)
     documents = [Path(name) for name in arguments.documents]
     try:
-        print(synthesise(documents, Path(arguments.out), wish, model, arguments.max_usd))
+        print(synthesise(documents, local_path(arguments.out, "--out"), wish, model, arguments.max_usd))
     except BudgetReached as error:
         print(f"seedbed: {error}. {AGAIN}", file=sys.stderr)
         return EXIT_FAILED

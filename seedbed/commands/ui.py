@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import webbrowser
-from pathlib import Path
 
 from seedbed import reports, server
 from seedbed.cli import EXIT_OK
+from seedbed.paths import local_path
 
 
 def run(arguments: argparse.Namespace) -> int:
-    serving = reports.server(Path(arguments.out).resolve()) if arguments.reports else None
+    serving = reports.server(local_path(arguments.out, "--out").resolve()) if arguments.reports else None
     given = os.environ.get("PREFECT_API_URL")
     address = given.removesuffix("/").removesuffix("/api") if given else server.start().ui
     print(address, flush=True)

@@ -22,12 +22,14 @@ Sleep = Callable[[float], Awaitable[None]]
 class Limiter:
     """Must be used from one event loop only."""
 
-    def __init__(self, limits: Limits, peers: int = 1) -> None:
+    def __init__(self, limits: Limits, peers: int = 1, known_from: float = 0.0) -> None:
+        """Where limits are shared, nothing is sent before `known_from` (of the monotonic clock): until then the other
+        processes may still use the share of this one."""
         self._limits = limits
         self._max = self._allowed = float(limits.concurrency)
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._paused_until = 0.0
+        self._paused_until = known_from if limits.scope == "sweep" else 0.0
         self._last_back_off = float("-inf")
         self._requests = _Bucket(limits.rpm) if limits.rpm else None
         self._tokens = _Bucket(limits.tpm) if limits.tpm else None

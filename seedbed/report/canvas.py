@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from seedbed.drawing import rendered as drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -18,6 +20,11 @@ COLOURS = ("#0072B2", "#E69F00", "#000000", "#009E73", "#D55E00", "#56B4E9", "#C
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
 DASHES = ("-", "--", "-.", ":")
+
+_TOP, _BOTTOM, _RIGHT = 0.3, 0.5, 0.15
+"""Inches around a panel, for its title, its numbers and its label."""
+_MOST_LEFT = 0.5
+"""The share of its width that names may take before panels stand below each other."""
 
 _CJK = (
     "Noto Sans CJK SC",
@@ -61,11 +68,14 @@ def cjk_font() -> str | None:
 def style() -> Iterator[None]:
     """Settings for the drawings made inside."""
     import matplotlib as mpl
+    from cycler import cycler
 
     fonts = ["DejaVu Sans", *([found] if (found := cjk_font()) else [])]
     settings: Any = {
         "font.family": fonts,
         "font.size": 9,
+        # For suites that number their colours.
+        "axes.prop_cycle": cycler(color=COLOURS),
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.titlesize": 9,
@@ -83,29 +93,52 @@ def style() -> Iterator[None]:
         yield
 
 
-def panels(titles: Sequence[str], height: float, width: float = 8.0, columns: int = 2) -> tuple[Drawing, list[Any]]:
-    """A drawing with a panel a title, `height` inches each; unused places stay empty."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+def panels(
+    titles: Sequence[str], height: float, width: float = 8.0, columns: int = 2, left: float | None = None
+) -> tuple[Drawing, list[Any]]:
+    """A drawing with a panel a title, `height` inches each; unused places stay empty.
+
+    `left` is the room in inches for what stands left of a panel. With it the layout is fixed; without, it is found from
+    all that is drawn, which takes as long as drawing.
+    """
     from matplotlib.figure import Figure as Drawing
 
     across = min(columns, len(titles))
+    if left is not None and left > _MOST_LEFT * width / across:
+        across = 1
     down = -(-len(titles) // across)
-    drawing = Drawing(figsize=(width, height * down), layout="constrained")
-    FigureCanvasAgg(drawing)
-    axes = list(drawing.subplots(down, across, squeeze=False).ravel())
+    drawing = Drawing(figsize=(width, height * down), layout=None if left is not None else "constrained")
+    places = None if left is None else _places(left, height, width, across, down)
+    axes = list(drawing.subplots(down, across, squeeze=False, gridspec_kw=places).ravel())
     for axis in axes[len(titles) :]:
         axis.remove()
     for axis, title in zip(axes, titles, strict=False):
         axis.set_title(title)
+        # A few numbers are enough to read by, and every one is four things to draw.
+        axis.locator_params(nbins=6)
     return drawing, axes[: len(titles)]
 
 
+def inches(texts: Iterable[str]) -> float:
+    """The room that the longest of some texts takes at the usual size, with a little air."""
+    wide = (sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text) for text in texts)
+    return 0.15 + 0.078 * max(wide, default=0)
+
+
 def rendered(drawing: Drawing, name: str, title: str, note: str = "") -> Plot:
-    """The drawing as SVG text and PNG bytes, the same bytes for the same drawing."""
-    text, image = io.StringIO(), io.BytesIO()
-    drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": "Seedbed"})
-    # The layout is found; finding it again would take as long as drawing.
-    drawing.set_layout_engine("none")
-    drawing.savefig(image, format="png", dpi=110, metadata={"Software": "Seedbed"})
-    svg = text.getvalue()
-    return Plot(re.sub(r"[^A-Za-z0-9._-]+", "-", name), title, svg[svg.index("<svg") :], image.getvalue(), note)
+    """The drawing as SVG text and PNG bytes."""
+    svg, png = drawn(drawing)
+    return Plot(re.sub(r"[^A-Za-z0-9._-]+", "-", name), title, svg, png, note)
+
+
+def _places(left: float, height: float, width: float, across: int, down: int) -> dict[str, float]:
+    wide = width / across - left - _RIGHT
+    high = height - _TOP - _BOTTOM
+    return {
+        "left": left / width,
+        "right": 1 - _RIGHT / width,
+        "bottom": _BOTTOM / (height * down),
+        "top": 1 - _TOP / (height * down),
+        "wspace": (left + _RIGHT) / wide,
+        "hspace": (_TOP + _BOTTOM) / high,
+    }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from seedbed.cell import Cell
 from seedbed.errors import UserError
+from seedbed.paths import read_bytes
 from seedbed.plan import Plan
 from seedbed.registry import get_suite
 from seedbed.stats import mean
@@ -92,18 +93,16 @@ def read_scores(path: Path, metrics: Sequence[str]) -> CellScores:
     import numpy as np
     import orjson
 
-    ids: list[str] = []
-    clusters: list[str] = []
-    values: list[list[float]] = []
-    failures: list[tuple[str, str, str]] = []
-    for row in map(orjson.loads, path.read_bytes().splitlines()):
-        ids.append(row["sample_id"])
-        clusters.append(row["cluster"] or row["sample_id"])
-        scores = row["scores"]
-        values.append([math.nan if (value := scores.get(name)) is None else value for name in metrics])
-        if row["status"] != "ok":
-            failures.append((row["sample_id"], row["status"], row["reason"] or ""))
-    return CellScores(ids, clusters, np.array(values, dtype=np.float64).reshape(len(ids), len(metrics)), failures)
+    rows = [orjson.loads(line) for line in read_bytes(path).splitlines()]
+    scores = [row["scores"] for row in rows]
+    # None becomes nan.
+    values = np.array([[own.get(name) for name in metrics] for own in scores], dtype=np.float64)
+    return CellScores(
+        [row["sample_id"] for row in rows],
+        [row["cluster"] or row["sample_id"] for row in rows],
+        values.reshape(len(rows), len(metrics)),
+        [(row["sample_id"], row["status"], row["reason"] or "") for row in rows if row["status"] != "ok"],
+    )
 
 
 _KEPT_FAILURES = 200
@@ -128,12 +127,17 @@ def _contest(
     is_mean = dict.fromkeys(names, True)
     failures: list[tuple[Cell, str, str, str]] = []
     tally: Counter[tuple[str, str, str]] = Counter()
+    before: Sequence[str] = ()
+    at = np.zeros(0, dtype=np.int64)
     for cell in cells:
         scores = read_scores(store.cell_dir(cell) / "scores.jsonl", names)
-        for sample, cluster in zip(scores.sample_ids, scores.clusters, strict=True):
-            places.setdefault(sample, len(places))
-            cluster_of.setdefault(sample, cluster)
-        at = np.array([places[sample] for sample in scores.sample_ids], dtype=np.int64)
+        # Most often all cells have the same samples in the same order.
+        if scores.sample_ids != before:
+            before = scores.sample_ids
+            for sample, cluster in zip(scores.sample_ids, scores.clusters, strict=True):
+                places.setdefault(sample, len(places))
+                cluster_of.setdefault(sample, cluster)
+            at = np.array([places[sample] for sample in before], dtype=np.int64)
         defined = ~np.isnan(scores.values)
         sums[cell.label] = _add(sums.get(cell.label), at, np.nan_to_num(scores.values), len(places))
         counts[cell.label] = _add(counts.get(cell.label), at, defined.astype(np.float64), len(places))

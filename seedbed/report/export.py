@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from seedbed.cell import Cell
 from seedbed.errors import UserError
+from seedbed.objects import staged
 from seedbed.plan import Plan
 from seedbed.store import Store, read_jsonl
 
@@ -27,16 +28,10 @@ def export(store: Store, plan: Plan, target: Path, form: Format) -> int:
         raise UserError(f"{plan.config.name}: no cell has been scored yet; there is nothing to export.")
     names = dict.fromkeys(name for cell in cells for row in _scores(store, cell) for name in row["scores"])
     columns = [*_BEFORE, *(f"score_{name}" for name in names), *_AFTER]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # Under another name until it is whole, like every file of a sweep.
-    partial = target.with_name(f".{target.name}.tmp")
-    try:
-        write = _write_csv if form == "csv" else _write_parquet
-        count = write(partial, columns, (list(_rows(store, cell, list(names))) for cell in cells))
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-    return count
+    write = _write_csv if form == "csv" else _write_parquet
+    # Elsewhere until it is whole, like every file of a sweep.
+    with staged(target) as partial:
+        return write(partial, columns, (list(_rows(store, cell, list(names))) for cell in cells))
 
 
 def _scores(store: Store, cell: Cell) -> Iterator[dict[str, Any]]:

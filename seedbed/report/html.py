@@ -12,6 +12,11 @@ from typing import Any
 from seedbed.report.tables import TextTable
 from seedbed.suite import Table
 
+_SIZE = re.compile(r'^<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
+_SMALL = 400
+"""Points: of drawings below that three stand side by side."""
+_MANY = 8
+"""Columns from which on the first one stays in sight when the table is scrolled."""
 _NUMBER = re.compile(r"[+\-<]?[\d.,]+(?:e[+-]?\d+)?(?: ± [\d.]+)?%?")
 
 
@@ -23,17 +28,18 @@ def element(tag: str, text: str, **attributes: str) -> str:
 def text_table(table: TextTable) -> str:
     """A table of a summary: best in bold, significant with a dagger."""
     body: list[str] = []
+    key = table.key
     for row in table.rows:
         cells: list[str] = []
         for place, cell in enumerate(row):
             shown = escape(cell.text)
             shown = f"<b>{shown}</b>" if cell.best else shown
             mark = "<sup>†</sup>" if cell.significant else ""
-            kind = cell.text if cell.text in ("better", "worse") else "num" if place >= table.n_names else ""
+            kind = _verdict(cell.text) or ("num" if place >= table.n_names else "key" if place == key else "")
             cells.append(f"<td{_attributes({'class': kind})}>{shown}{mark}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     heads = [
-        element("th", column, **({"class": "num"} if i >= table.n_names else {}))
+        element("th", column, **{"class": "num" if i >= table.n_names else "key" if i == key else ""})
         for i, column in enumerate(table.columns)
     ]
     return _framed(table.title, heads, body, table.notes)
@@ -41,17 +47,18 @@ def text_table(table: TextTable) -> str:
 
 def plain_table(table: Table, *, wide: Sequence[str] = ()) -> str:
     """A table of texts and numbers; None is shown as "-". Columns named in `wide` may wrap."""
+    sticky = len(table.columns) > _MANY
     body: list[str] = []
     for row in table.rows:
-        cells = [_cell(value, column in wide) for column, value in zip(table.columns, row, strict=True)]
+        cells = [_cell(row[i], column in wide, sticky and i == 0) for i, column in enumerate(table.columns)]
         body.append(f"<tr>{''.join(cells)}</tr>")
     numeric = [
         column not in wide and all(row[i] is None or _NUMBER.fullmatch(str(row[i])) for row in table.rows)
         for i, column in enumerate(table.columns)
     ]
     heads = [
-        element("th", str(column), **({"class": "num"} if right else {}))
-        for column, right in zip(table.columns, numeric, strict=True)
+        element("th", str(column), **{"class": "num" if right else "key" if sticky and i == 0 else ""})
+        for i, (column, right) in enumerate(zip(table.columns, numeric, strict=True))
     ]
     return _framed(table.title, heads, body, [table.note] if table.note else [])
 
@@ -60,8 +67,13 @@ def picture(title: str, svg: str, note: str, link: str) -> str:
     """A drawing as an image: nothing inside an image can run, whatever text found its way into it."""
     packed = base64.b64encode(svg.encode()).decode()
     lines = "\n".join(packed[at : at + 15] for at in range(0, len(packed), 15))
+    size = _SIZE.search(svg)
+    kind = ' class="small"' if size and float(size[1]) < _SMALL else ""
+    # With its size known, a drawing that loads late does not push away what is being read.
+    room = f' width="{float(size[1]):.0f}" height="{float(size[2]):.0f}"' if size else ""
     return (
-        f'<figure><img alt="{escape(title, quote=True)}" loading="lazy" src="data:image/svg+xml;base64,{lines}">'
+        f'<figure{kind}><img alt="{escape(title, quote=True)}" loading="lazy"{room} '
+        f'src="data:image/svg+xml;base64,{lines}">'
         f"<figcaption><b>{escape(title)}</b> {escape(note)} "
         f'<a href="plots/{escape(link, quote=True)}.svg">SVG</a></figcaption></figure>'
     )
@@ -95,10 +107,16 @@ def _framed(title: str, heads: Sequence[str], body: Sequence[str], notes: Sequen
     )
 
 
-def _cell(value: str | float | int | None, wide: bool) -> str:
+def _cell(value: str | float | int | None, wide: bool, key: bool) -> str:
     shown = "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-    kind = "wide" if wide else "num" if value is None or _NUMBER.fullmatch(shown) else ""
+    numeric = value is None or _NUMBER.fullmatch(shown)
+    kind = "wide" if wide else "num" if numeric else "key" if key else _verdict(shown)
     return f"<td{_attributes({'class': kind})}>{escape(shown)}</td>"
+
+
+def _verdict(text: str) -> str:
+    """The class of a cell that says which is better; empty for any other."""
+    return text if text in ("better", "worse") else ""
 
 
 def _attributes(attributes: dict[str, str]) -> str:

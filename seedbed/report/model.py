@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import orjson
+
 from seedbed.paired import Method, Test
 from seedbed.stats import OverSeeds
 
@@ -110,3 +112,9 @@ class Summary:
     comparisons: Sequence[Comparison]
     missing: Sequence[Mapping[str, str]]
     costs: Sequence[Mapping[str, Any]]
+
+
+def as_data(summary: Summary) -> dict[str, Any]:
+    """What summary.json holds. orjson knows dataclasses and takes a hundredth of the time of `asdict`."""
+    # Names of columns of the ledger are texts of a kind of their own.
+    return orjson.loads(orjson.dumps(summary, option=orjson.OPT_NON_STR_KEYS))

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from seedbed.registry import get_suite
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
 from seedbed.report.material import Material, Part, file_name, font_note
-from seedbed.report.model import SIMULATED_NOTE, Summary
+from seedbed.report.model import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.samples import SampleBook
 from seedbed.report.tables import comparison_table, cost_table, dollars, number, p_value, suite_table
 from seedbed.suite import Table
@@ -54,7 +53,7 @@ def page(summary: Summary, material: Material, made: Mapping[str, Sequence[Part]
             "<main>",
             *body[1:],
             "</main>",
-            embedded("figures", asdict(summary)),
+            embedded("figures", as_data(summary)),
             embedded("samples-index", material.book.index()),
             *(
                 f'<script type="text/plain" id="chunk-{i}">{text}</script>'

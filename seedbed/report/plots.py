@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from seedbed.registry import get_suite
-from seedbed.report.canvas import COLOURS, DASHES, HATCHES, MARKERS, Plot, panels, rendered
+from seedbed.report.canvas import COLOURS, DASHES, HATCHES, MARKERS, Plot, inches, panels, rendered
 from seedbed.report.model import Comparison, Row, Summary
 
 MAX_PANELS = 4
 _MAX_SYSTEMS = 24
 _ROW = 0.28
 """Inches a system takes on a vertical list."""
+_BARS = 3.2
+"""Inches from top to bottom of a drawing of bars."""
+_NUMBERS = 0.75
+"""Inches for numbers and a label on a vertical axis."""
 
 Points = Mapping[str, Mapping[int, float]]
 """By label and seed, a figure."""
@@ -36,32 +40,48 @@ def seeds_plot(summary: Summary, suite: str, seeds: Mapping[tuple[str, str, str]
     contests = [key for key in seeds if key[0] == suite][:MAX_PANELS]
     if not contests:
         return None
-    most = max(len(seeds[key]) for key in contests)
-    drawing, axes = panels([f"{b} · {m}" for _, b, m in contests], 0.9 + _ROW * min(most, _MAX_SYSTEMS))
+    rows = {key: [row for row in summary.rows if row.contest == key][:_MAX_SYSTEMS] for key in contests}
+    names = {key: [f"{r.label}{' (baseline)' * r.is_baseline}" for r in own] for key, own in rows.items()}
+    height = 0.9 + _ROW * max(len(own) for own in rows.values())
+    left = inches(name for own in names.values() for name in own)
+    drawing, axes = panels([f"{b} · {m}" for _, b, m in contests], height, left=left)
     for axis, key in zip(axes, contests, strict=True):
-        rows = [row for row in summary.rows if row.contest == key][:_MAX_SYSTEMS]
-        for place, row in enumerate(rows):
-            _seed_line(axis, -place, row, metric.name, seeds[key].get(row.label, {}))
-        axis.set_yticks([-i for i in range(len(rows))], [f"{r.label}{' (baseline)' * r.is_baseline}" for r in rows])
+        _seed_lines(axis, rows[key], metric.name, seeds[key])
+        _listed(axis, names[key])
         axis.set_xlabel(metric.label)
-        axis.grid(axis="y", visible=False)
     note = "Circles: seeds. Bar: mean. Thick line: 95% interval over samples; thin line: 95% interval over seeds (t)."
     return rendered(drawing, f"{suite}-seeds", f"{metric.label} by seed", note)
 
 
-def _seed_line(draw: Any, y: float, row: Row, metric: str, points: Mapping[int, float]) -> None:
-    over, samples = row.metrics[metric], row.samples[metric]
-    if over.mean is None:
-        draw.text(0.02, y, "undefined", va="center", transform=draw.get_yaxis_transform(), fontsize=7)
-        return
-    if samples.ci_low is not None:
-        draw.plot([samples.ci_low, samples.ci_high], [y, y], color="#9ecae1", lw=6, solid_capstyle="butt", zorder=1)
-    inside = over.ci_low is not None and over.ci_high is not None and over.ci_high - over.ci_low < 1.0
-    if inside:
-        draw.plot([over.ci_low, over.ci_high], [y, y], color="#000000", lw=0.8, zorder=2)
-    draw.plot([over.mean, over.mean], [y - 0.25, y + 0.25], color="#D55E00", lw=2, zorder=3)
-    values = list(points.values())
-    draw.plot(values, [y] * len(values), "o", mfc="white", mec="#0072B2", ms=4, zorder=4)
+def _seed_lines(axis: Any, rows: Sequence[Row], metric: str, points: Points) -> None:
+    """All lines of a kind in one stroke: matplotlib takes its time for each thing it draws."""
+    figures = [(-place, row.label, row.metrics[metric], row.samples[metric]) for place, row in enumerate(rows)]
+    known = [(y, over.mean) for y, _, over, _ in figures if over.mean is not None]
+    for y, _, over, _ in figures:
+        if over.mean is None:
+            axis.text(0.02, y, "undefined", va="center", transform=axis.get_yaxis_transform(), fontsize=7)
+    samples = [(y, s.ci_low, s.ci_high) for y, _, over, s in figures if over.mean is not None and s.ci_low is not None]
+    spans = [(y, o.ci_low, o.ci_high) for y, _, o, _ in figures if o.ci_low is not None and o.ci_high is not None
+             if o.ci_high - o.ci_low < 1.0]  # fmt: skip
+    for lines, colour, width in ((samples, "#9ecae1", 6), (spans, "#000000", 0.8)):
+        if lines:
+            axis.hlines(*zip(*lines, strict=True), colors=colour, lw=width, zorder=2)
+    if known:
+        places, means = zip(*known, strict=True)
+        axis.vlines(means, [y - 0.25 for y in places], [y + 0.25 for y in places], colors="#D55E00", lw=2, zorder=3)
+    seen = [
+        (value, y) for y, label, over, _ in figures if over.mean is not None for value in points.get(label, {}).values()
+    ]
+    if seen:
+        axis.plot(*zip(*seen, strict=True), "o", mfc="white", mec="#0072B2", ms=4, zorder=4)
+
+
+def _listed(axis: Any, names: Sequence[str]) -> None:
+    """Names down the side, the first one on top, without ticks and lines that would cross the figures."""
+    axis.set_yticks([-place for place in range(len(names))], names)
+    axis.set_ylim(-len(names) + 0.4, 0.6)
+    axis.tick_params(axis="y", left=False)
+    axis.grid(axis="y", visible=False)
 
 
 def differences_plot(comparisons: Sequence[Comparison], suite: str) -> Plot | None:
@@ -72,18 +92,22 @@ def differences_plot(comparisons: Sequence[Comparison], suite: str) -> Plot | No
     if not contests:
         return None
     listed = {key: [c for c in chosen if (c.benchmark, c.model, c.baseline) == key][:_MAX_SYSTEMS] for key in contests}
-    most = max(len(own) for own in listed.values())
-    drawing, axes = panels([f"{b} · {m}, against {base}" for b, m, base in contests], 1.0 + _ROW * most)
+    height = 1.0 + _ROW * max(len(own) for own in listed.values())
+    left = inches(c.label for own in listed.values() for c in own)
+    drawing, axes = panels([f"{b} · {m}, against {base}" for b, m, base in contests], height, left=left)
     for axis, own in zip(axes, listed.values(), strict=True):
         axis.axvline(0, color="#000000", lw=0.8)
-        for place, c in enumerate(own):
-            if c.ci_low is not None:
-                axis.plot([c.ci_low, c.ci_high], [-place, -place], color="#0072B2", lw=1.5)
-            axis.plot([c.difference], [-place], "o", color="#0072B2", mfc="#0072B2" if c.significant else "white", ms=6)
+        lines = [(-place, c.ci_low, c.ci_high) for place, c in enumerate(own) if c.ci_low is not None]
+        if lines:
+            axis.hlines(*zip(*lines, strict=True), colors="#0072B2", lw=1.5, zorder=2)
+        for filled in (True, False):
+            at = [(c.difference, -place) for place, c in enumerate(own) if c.significant == filled]
+            if at:
+                face = "#0072B2" if filled else "white"
+                axis.plot(*zip(*at, strict=True), "o", color="#0072B2", mfc=face, ms=6, zorder=3)
         if (margin := own[0].margin) is not None:
             axis.axvspan(-margin, margin, color="#eeeeee", zorder=0)
-        axis.set_yticks([-i for i in range(len(own))], [c.label for c in own])
-        axis.set_ylim(-len(own) + 0.4, 0.6)
+        _listed(axis, [c.label for c in own])
         axis.set_xlabel(f"difference in {metric.label}")
     note = "Filled: significant after Holm. Line: 95% interval, paired by sample. Grey: differences taken as none."
     return rendered(drawing, f"{suite}-differences", f"{metric.label} against the baseline", note)
@@ -98,7 +122,7 @@ def pareto_plot(summary: Summary, suite: str) -> Plot | None:
     contests = list(dict.fromkeys(row.contest for row in rows))[:MAX_PANELS]
     if not contests:
         return None
-    drawing, axes = panels([f"{b} · {m}" for _, b, m in contests], 2.8)
+    drawing, axes = panels([f"{b} · {m}" for _, b, m in contests], 2.8, left=_NUMBERS)
     for axis, key in zip(axes, contests, strict=True):
         own = [row for row in rows if row.contest == key][:_MAX_SYSTEMS]
         points = [(_usd_per_1000(row), row.metrics[metric.name].mean or 0.0, row.label) for row in own]
@@ -109,7 +133,8 @@ def pareto_plot(summary: Summary, suite: str) -> Plot | None:
         axis.set_xlabel("list $ per 1,000 samples")
         axis.set_ylabel(metric.label)
         axis.margins(0.12)
-        axis.legend(fontsize=7, loc="best")
+        # Good systems rise towards the dear side; the corner below them is free.
+        axis.legend(fontsize=7, loc="upper right" if metric.higher_is_better is False else "lower right")
     note = "Cost as if nothing had been reused. Dashed: systems that no other beats in both."
     return rendered(drawing, f"{suite}-pareto", f"Cost and {metric.label}", note)
 
@@ -128,7 +153,12 @@ def _front(points: Sequence[tuple[float, float, str]], *, higher: bool) -> list[
 
 def bars_plot(name: str, title: str, groups: Sequence[str], bars: Mapping[str, Sequence[float | None]]) -> Plot:
     """Bars side by side, told apart by colour and hatch; an undefined value has a dash instead of a bar of height 0."""
-    drawing, (axis,) = panels([""], 3.2, columns=1)
+    drawing, (axis,) = panels([""], _BARS, columns=1, left=_NUMBERS - 0.2)
+    turned, in_a_line = len(groups) > 8, min(4, len(bars))
+    below = 0.3 + (0.6 * inches(groups) if turned else 0.0)
+    above = 0.1 + 0.2 * -(-len(bars) // in_a_line)
+    box = axis.get_position()
+    axis.set_position((box.x0, below / _BARS, box.width, 1 - (above + below) / _BARS))
     width = 0.8 / len(bars)
     for place, (label, values) in enumerate(bars.items()):
         at = [group + (place - (len(bars) - 1) / 2) * width for group in range(len(groups))]
@@ -138,8 +168,8 @@ def bars_plot(name: str, title: str, groups: Sequence[str], bars: Mapping[str, S
         for x, value in zip(at, values, strict=True):
             if value is None:
                 axis.text(x, 0, "-", ha="center", va="bottom", fontsize=7)
-    axis.set_xticks(range(len(groups)), groups, rotation=30 if len(groups) > 8 else 0)
-    axis.legend(ncols=min(4, len(bars)), fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axis.set_xticks(range(len(groups)), groups, rotation=30 if turned else 0)
+    axis.legend(ncols=in_a_line, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     axis.grid(axis="x", visible=False)
     return rendered(drawing, name, title)
 
@@ -147,7 +177,7 @@ def bars_plot(name: str, title: str, groups: Sequence[str], bars: Mapping[str, S
 def curves_plot(name: str, title: str, x: str, y: str, listed: Mapping[str, Sequence[Curve]], note: str) -> Plot:
     """Lines by panel: learning curves, curves over an option."""
     chosen = dict(list(listed.items())[:MAX_PANELS])
-    drawing, axes = panels(list(chosen), 2.8)
+    drawing, axes = panels(list(chosen), 2.8, left=_NUMBERS)
     for axis, curves in zip(axes, chosen.values(), strict=True):
         for place, curve in enumerate(curves[:_MAX_SYSTEMS]):
             colour, mark, dash = COLOURS[place % 8], MARKERS[place % 8], DASHES[place % 4]

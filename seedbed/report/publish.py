@@ -9,8 +9,8 @@ from typing import Any
 
 from seedbed.hashing import hash_file, hash_json
 from seedbed.manifest import manifest
+from seedbed.objects import subfolders
 from seedbed.plan import Plan
-from seedbed.report.canvas import Plot
 from seedbed.report.material import Part, file_name, parts, start
 from seedbed.report.model import MARGIN, Summary
 from seedbed.report.page import page
@@ -18,6 +18,12 @@ from seedbed.report.samples import MAX_SAMPLES
 from seedbed.report.summary import FILES, make_summary, write_summary
 from seedbed.store import Store, read_json, write_bytes, write_json, write_text
 from seedbed.suite import Table
+
+_OF_PHASES = (
+    *("cell.json", "config.json", "predictions.jsonl", "scores.jsonl", "metrics.json", "lm_history.jsonl"),
+    *("manifest.json", "program.json", "candidates.jsonl"),
+)
+"""Files of a cell whose hashes the markers of its phases hold."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ def publish(
     about = about_sweep(plan, status, choices)
     report = folder / "report.html"
     write_text(report, page(summary, material, made, about))
-    _write_manifest(folder, about, [*files, report])
+    _write_manifest(folder, {**about, "results": _results(store, plan)}, [*files, report])
     return [report, *files]
 
 
@@ -95,6 +101,17 @@ def _write_manifest(folder: Path, about: Mapping[str, Any], files: Sequence[Path
     write_json(folder / "manifest.json", {**data, "digest": manifest_digest(data)})
 
 
+def _results(store: Store, plan: Plan) -> dict[str, str]:
+    """Hashes of what lies beside the cells and no marker of a phase knows: metrics of groups, a suite's own files."""
+    paths = [store.group_dir(group) / "metrics.json" for group in plan.groups()]
+    for cell in plan.cells:
+        folder = store.cell_dir(cell)
+        # Whatever has an ending is a file.
+        paths += [folder / name for name in subfolders(folder) if "." in name and name not in _OF_PHASES]
+    root = f"{store.root}/"
+    return {str(path).removeprefix(root): hash_file(path) for path in paths if path.exists()}
+
+
 def _write_plots(folder: Path, made: Mapping[str, Sequence[Part]]) -> list[Path]:
     written: list[Path] = []
     plots = folder / "plots"
@@ -105,7 +122,7 @@ def _write_plots(folder: Path, made: Mapping[str, Sequence[Part]]) -> list[Path]
             name = file_name(suite, part)
             write_text(plots / f"{name}.svg", part.svg)
             written.append(plots / f"{name}.svg")
-            if isinstance(part, Plot):
+            if part.png:
                 write_bytes(plots / f"{name}.png", part.png)
                 written.append(plots / f"{name}.png")
     keep = {path.name for path in written}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +25,14 @@ MAX_BYTES = 96_000_000
 """Of details before packing; further samples are listed without their prompts."""
 _CHUNK = 100
 _SNIPPET = 160
+_READ = 1 << 20
 _LONGEST = 20_000
 _SAMPLE = re.compile(rb'"sample": ("(?:[^"\\]|\\.)*")')
 _ID = re.compile(rb'\{"sample_id": ?("(?:[^"\\]|\\.)*")')
 _LINE = 15
 """Characters in a row of packed data: shorter than any key, so that masking secrets never cuts into it."""
+_SHOWN = ("phase", "role", "model", "outcome", "tokens_in", "tokens_out", "list_usd", "error")
+"""What the page says of a call."""
 _STATUS = {"ok": 0, "error": 1, "skipped": 2}
 
 
@@ -48,7 +52,7 @@ class SampleBook:
     def add(self, store: Store, plan: Plan, contest: Contest) -> None:
         """All cells of a contest; each shows the same samples, so that systems can be compared."""
         cases = cases_of(plan, contest)
-        chosen = _spread(contest.sample_ids, self.per_cell)
+        chosen = Wanted(_spread(contest.sample_ids, self.per_cell))
         primary = get_suite(contest.key[0]).metrics[0]
         for label, cells in contest.cells.items():
             for cell in cells:
@@ -56,10 +60,10 @@ class SampleBook:
                 self.cells.append([cell.suite, cell.benchmark, label, cell.model, cell.seed, primary.label])
                 folder = store.cell_dir(cell)
                 calls = _calls(folder / "lm_history.jsonl", chosen) if self._bytes < MAX_BYTES else None
-                for found in _rows(folder, chosen):
-                    self.n_samples += 1
-                    if found is not None:
-                        self._one(place, *found, cases.get(found[0]["sample_id"]), calls, primary.name)
+                n_rows, found = _rows(folder, chosen)
+                self.n_samples += n_rows
+                for row, prediction in found:
+                    self._one(place, row, prediction, cases.get(row["sample_id"]), calls, primary.name)
 
     def _one(
         self,
@@ -110,16 +114,30 @@ class SampleBook:
         return {"cells": self.cells, "rows": self.lines, "chunk": _CHUNK, "n_samples": self.n_samples}
 
 
-def _rows(folder: Path, wanted: set[str]) -> Iterator[tuple[dict[str, Any], dict[str, Any]] | None]:
-    """Scores with the predictions they belong to, in step: both files have a line a case in the same order. None for a
-    sample that is not wanted, which is not worth reading whole."""
+class Wanted:
+    """Sample ids, told apart as they stand in a file: most lines are not worth reading whole."""
+
+    def __init__(self, ids: set[str]) -> None:
+        self._raw = {json.dumps(sample, ensure_ascii=plain).encode() for sample in ids for plain in (True, False)}
+        self._ids = ids
+
+    def __contains__(self, quoted: bytes) -> bool:
+        # The same id can be written with escapes in more than one way.
+        return quoted in self._raw or (b"\\" in quoted and orjson.loads(quoted) in self._ids)
+
+
+def _rows(folder: Path, wanted: Wanted) -> tuple[int, list[tuple[dict[str, Any], dict[str, Any]]]]:
+    """How many samples there are, and the scores of those wanted with the predictions they belong to. Both files have a
+    line a case in the same order."""
+    found: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    count = 0
     with (folder / "scores.jsonl").open("rb") as scores, (folder / "predictions.jsonl").open("rb") as predictions:
         for line, answered in zip(scores, predictions, strict=False):
+            count += 1
             match = _ID.match(line)
-            if match is not None and orjson.loads(match[1]) not in wanted:
-                yield None
-            else:
-                yield orjson.loads(line), orjson.loads(answered)
+            if match is None or match[1] in wanted:
+                found.append((orjson.loads(line), orjson.loads(answered)))
+    return count, found
 
 
 def _spread(ids: Sequence[str], at_most: int) -> set[str]:
@@ -129,22 +147,31 @@ def _spread(ids: Sequence[str], at_most: int) -> set[str]:
     return {ids[int(place * len(ids) / at_most)] for place in range(at_most)}
 
 
-def _calls(path: Path, wanted: set[str]) -> dict[str, list[Any]]:
+def _calls(path: Path, wanted: Wanted) -> dict[str, list[Any]]:
     """The calls made for some samples after any optimising: what was sent and what came back."""
     found: dict[str, list[Any]] = {}
     if not path.exists():
         return found
     with path.open("rb") as handle:
-        for line in handle:
-            match = _SAMPLE.search(line, 0, 1500)
-            if match is None or (sample := orjson.loads(match[1])) not in wanted:
-                continue
-            call = orjson.loads(line)
-            if call["phase"] != "optimise":
-                names = ("phase", "role", "model", "outcome", "tokens_in", "tokens_out", "list_usd", "error")
-                shown = {name: call[name] for name in names}
-                found.setdefault(sample, []).append({**shown, "sent": _sent(call), "received": _received(call)})
+        # Whole lines, many at a time.
+        while data := handle.read(_READ) + handle.readline():
+            for call in map(orjson.loads, _lines_about(data, wanted)):
+                if call["phase"] != "optimise":
+                    shown = {name: call[name] for name in _SHOWN}
+                    known = {**shown, "sent": _sent(call), "received": _received(call)}
+                    found.setdefault(call["sample"], []).append(known)
     return found
+
+
+def _lines_about(data: bytes, wanted: Wanted) -> Iterator[bytes]:
+    """Lines that name a wanted sample. Quotes inside texts are escaped, so the key is not found in what was said."""
+    end = -1
+    for match in _SAMPLE.finditer(data):
+        if match.start() > end and match[1] in wanted:
+            start = data.rfind(b"\n", 0, match.start()) + 1
+            end = data.find(b"\n", match.end())
+            end = len(data) if end < 0 else end
+            yield data[start:end]
 
 
 def _sent(call: Mapping[str, Any]) -> list[list[Any]]:

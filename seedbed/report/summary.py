@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ from seedbed.plan import Plan
 from seedbed.report.compute import contest_comparisons, contest_rows, judged
 from seedbed.report.contest import Contest, contests
 from seedbed.report.jackknife import jackknife
-from seedbed.report.model import MARGIN, Comparison, Row, Summary
+from seedbed.report.latex import to_latex
+from seedbed.report.model import MARGIN, Comparison, Row, Summary, as_data
 from seedbed.report.tables import cost_table, dollars
-from seedbed.report.writers import csv_text, to_csv, to_latex, to_markdown
+from seedbed.report.writers import csv_text, to_csv, to_markdown
 from seedbed.store import SCHEMA_VERSION, Store, write_json, write_text
 
 __all__ = ["FILES", "Summary", "cost_table", "dollars", "make_summary", "write_summary"]
@@ -64,7 +64,7 @@ def make_summary(
 
 def write_summary(folder: Path, summary: Summary) -> list[Path]:
     """summary.json and the files above, in the sweep's folder."""
-    write_json(folder / "summary.json", asdict(summary))
+    write_json(folder / "summary.json", as_data(summary))
     for name, render in FILES.items():
         write_text(folder / name, render(summary))
     return [folder / "summary.json", *(folder / name for name in FILES)]
@@ -72,4 +72,4 @@ def write_summary(folder: Path, summary: Summary) -> list[Path]:
 
 def summary_json(summary: Summary) -> dict[str, Any]:
     """What summary.json holds."""
-    return {"schema_version": SCHEMA_VERSION, **asdict(summary)}
+    return {"schema_version": SCHEMA_VERSION, **as_data(summary)}

@@ -27,6 +27,10 @@ class TextTable:
     """How many columns, from the left, are names; the others are numbers."""
     rows: Sequence[Sequence[TextCell]]
     notes: Sequence[str] = ()
+    key: int = 0
+    """The name column that stays in sight when a wide table is scrolled."""
+    n_counts: int = 0
+    """How many columns, from the right, say what the figures stand on and cost."""
 
 
 def suite_table(summary: Summary, suite: str) -> TextTable:
@@ -47,7 +51,8 @@ def suite_table(summary: Summary, suite: str) -> TextTable:
             cells.append(TextCell(text, (*row.contest, row.label) in best[metric.name], marked))
         body.append([*cells, *map(TextCell, _counts(row))])
     title = f"{spec.title} ({suite})"
-    return TextTable(title, [*names, *(m.label for m in spec.metrics), *counts], len(names), body, _notes(rows))
+    columns = [*names, *(m.label for m in spec.metrics), *counts]
+    return TextTable(title, columns, len(names), body, _notes(rows), _key(names, rows), len(counts))
 
 
 def comparison_table(comparisons: Sequence[Comparison], suite: str, metric: Metric) -> TextTable:
@@ -60,6 +65,7 @@ def comparison_table(comparisons: Sequence[Comparison], suite: str, metric: Metr
         columns,
         4,
         [[TextCell(text) for text in _compared(c, metric.digits)] for c in chosen],
+        key=columns.index("system"),
     )
 
 
@@ -114,6 +120,12 @@ def _compared(c: Comparison, digits: int) -> list[str]:
 def _shown(name: str, rows: Sequence[Row]) -> bool:
     found = {getattr(row, name) for row in rows}
     return len(found) > 1 or name in ("benchmark", "system") or (name == "optimizer" and found != {"Baseline"})
+
+
+def _key(names: Sequence[str], rows: Sequence[Row]) -> int:
+    """The system, or the optimizer where all rows are of one system."""
+    same = len({row.system for row in rows}) == 1
+    return names.index("optimizer" if same and "optimizer" in names else "system")
 
 
 def _counts(row: Row) -> list[str]:

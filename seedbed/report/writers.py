@@ -1,4 +1,4 @@
-"""The formats of a summary: Markdown, CSV and LaTeX, and reading the first two back."""
+"""The formats of a summary that read back: Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ from typing import Any
 from seedbed.registry import get_suite
 from seedbed.report.model import SIMULATED_NOTE, Row, Summary
 from seedbed.report.tables import TextCell, TextTable, comparison_table, cost_table, suite_table
-
-_TEX = {
-    "\\": r"\textbackslash{}",
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "±": r"$\pm$",
-    "†": r"$^{\dagger}$",
-    "·": r"$\cdot$",
-    "α": r"$\alpha$",
-}
 
 
 def to_markdown(summary: Summary) -> str:
@@ -102,48 +88,6 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
 def read_csv(text: str) -> list[dict[str, Any]]:
     """Rows with numbers as numbers and empty fields as None, as they were before writing."""
     return [{name: _value(field) for name, field in row.items()} for row in csv.DictReader(io.StringIO(text))]
-
-
-def to_latex(summary: Summary) -> str:
-    """A booktabs table a suite, to be read with \\input; best in bold, a dagger for significance."""
-    parts = ["% Needs \\usepackage{booktabs}; non-Latin names need XeLaTeX or LuaLaTeX."]
-    if summary.simulated:
-        parts.append(f"% {SIMULATED_NOTE}")
-    parts += [
-        latex_table(suite_table(summary, suite), f"tab:{summary.sweep}-{suite}", summary.simulated)
-        for suite in dict.fromkeys(row.suite for row in summary.rows)
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def latex_table(table: TextTable, label: str, simulated: bool) -> str:
-    def show(cell: TextCell) -> str:
-        text = tex(cell.text)
-        return (rf"\textbf{{{text}}}" if cell.best else text) + (r"$^{\dagger}$" if cell.significant else "")
-
-    n_numbers = len(table.columns) - table.n_names
-    notes = [*table.notes, *([SIMULATED_NOTE] if simulated else [])]
-    return "\n".join(
-        [
-            r"\begin{table}[tbp]",
-            r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{tex(table.title)}. {' '.join(tex(note) for note in notes)}}}",
-            rf"\label{{{re.sub(r'[^A-Za-z0-9:.-]', '-', label)}}}",
-            rf"\begin{{tabular}}{{@{{}}{'l' * table.n_names}{'r' * n_numbers}@{{}}}}",
-            r"\toprule",
-            " & ".join(tex(column) for column in table.columns) + r" \\",
-            r"\midrule",
-            *(" & ".join(show(cell) for cell in row) + r" \\" for row in table.rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    )
-
-
-def tex(text: str) -> str:
-    """A text with everything escaped that LaTeX would take as its own."""
-    return "".join(_TEX.get(char, char) for char in text.replace("\n", " "))
 
 
 def _names(row: Row) -> dict[str, Any]:

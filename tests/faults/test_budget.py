@@ -32,6 +32,7 @@ def _work(made: LMRuntime, n: int, limits: tuple[Cap, ...], cell: str = "c", at_
     return answered
 
 
+@pytest.mark.usefixtures("each_ledger")
 @pytest.mark.parametrize("max_tokens", [20, 500])
 def test_the_cap_is_never_passed_with_64_in_flight(tmp_path: Path, max_tokens: int) -> None:
     cap = 0.01
@@ -48,6 +49,7 @@ def test_the_cap_is_never_passed_with_64_in_flight(tmp_path: Path, max_tokens: i
     assert found.spent_usd > cap - 1.5 * (max_tokens * 8e-6 + 50 * 2e-6)
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_a_larger_budget_goes_on_without_paying_twice(tmp_path: Path) -> None:
     with Loopback(latency_s=0.005) as server:
         with runtime(tmp_path, server, max_tokens=20) as made:
@@ -60,6 +62,7 @@ def test_a_larger_budget_goes_on_without_paying_twice(tmp_path: Path) -> None:
     assert found.outcomes["paid"] == server.books.requests == 300
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_a_cap_counts_what_was_spent_before_there_was_one(tmp_path: Path) -> None:
     with Loopback() as server:
         with runtime(tmp_path, server) as made:
@@ -69,6 +72,7 @@ def test_a_cap_counts_what_was_spent_before_there_was_one(tmp_path: Path) -> Non
             assert _work(made, 60, caps(spent + 1e-6)) == [f"c {n}" for n in range(50)]
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_a_cells_cap_stops_that_cell_only(tmp_path: Path) -> None:
     with Loopback() as server, runtime(tmp_path, server, max_tokens=20) as made:
         limited = _work(made, 100, caps(0.002, "cell:a"), cell="a")
@@ -92,6 +96,7 @@ def test_calls_in_flight_finish_when_the_budget_is_reached(tmp_path: Path, monke
     assert "lost" not in found.outcomes
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_failed_attempts_give_their_reservation_back(tmp_path: Path) -> None:
     faults = {"server": 0.3, "rate_limit": 0.2}
     with Loopback(faults=faults) as server, runtime(tmp_path, server) as made:
@@ -113,6 +118,7 @@ def test_an_unreachable_server_costs_nothing(tmp_path: Path) -> None:
     assert found.at_risk_usd == 0.0
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_timeouts_count_against_the_cap_at_their_worst(tmp_path: Path) -> None:
     with Loopback(faults={"timeout": 1.0}, max_faults=1) as server, runtime(tmp_path, server, timeout_s=0.2) as made:
         _work(made, 3, caps(1.0))
@@ -121,6 +127,7 @@ def test_timeouts_count_against_the_cap_at_their_worst(tmp_path: Path) -> None:
     assert abs(budget_row(tmp_path, "sweep:s")[0] - found.spent_usd - found.at_risk_usd) < 1e-9
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_two_processes_share_one_cap(tmp_path: Path) -> None:
     """Two runtimes have two ledgers' writers, as two processes have."""
     cap = 0.01

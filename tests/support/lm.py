@@ -47,12 +47,22 @@ def scope(**changes: Any) -> CallScope:
     return CallScope(**(settings | changes))
 
 
+def ledger_url(folder: Path) -> str:
+    """The ledger of a folder; the fixture `each_ledger` puts it elsewhere."""
+    return sqlite_url(folder / "ledger.sqlite")
+
+
+def located(folder: Path) -> list[str]:
+    """The option that leads `seedbed ledger` to it."""
+    url = ledger_url(folder)
+    return ["--out", str(folder)] if url.startswith("sqlite") else ["--ledger", url]
+
+
 @contextmanager
 def runtime(
     folder: Path, server: Loopback, *, store_bodies: bool = True, replay: bool = False, **changes: Any
 ) -> Iterator[LMRuntime]:
-    url = sqlite_url(folder / "ledger.sqlite")
-    made = LMRuntime(url, {"m": model(server, **changes)}, store_bodies=store_bodies, replay=replay)
+    made = LMRuntime(ledger_url(folder), {"m": model(server, **changes)}, store_bodies=store_bodies, replay=replay)
     try:
         yield made
     finally:
@@ -75,12 +85,12 @@ class Sums:
 
 
 def sums(folder: Path, where: str = "1=1") -> Sums:
-    engine = open_database(sqlite_url(folder / "ledger.sqlite"))
+    engine = open_database(ledger_url(folder))
     with reading(engine) as connection:
         billed = connection.execute(
             text(
                 "SELECT count(*), coalesce(sum(tokens_in),0), coalesce(sum(tokens_out),0), "
-                "coalesce(sum(tokens_cached),0), coalesce(sum(estimated),0) "
+                "coalesce(sum(tokens_cached),0), coalesce(sum(CAST(estimated AS INTEGER)),0) "
                 f"FROM attempts WHERE {where} AND outcome IN ('paid','failed') AND tokens_in IS NOT NULL"
             )
         ).one()
@@ -112,7 +122,7 @@ def assert_books_agree(folder: Path, server: Loopback) -> Sums:
 
 
 def budget_row(folder: Path, name: str) -> tuple[float, float]:
-    engine = open_database(sqlite_url(folder / "ledger.sqlite"))
+    engine = open_database(ledger_url(folder))
     with reading(engine) as connection:
         row = connection.execute(text("SELECT used_usd, reserved_usd FROM budgets WHERE scope = :s"), {"s": name}).one()
     engine.dispose()

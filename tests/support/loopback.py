@@ -16,7 +16,7 @@ import re
 import struct
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -66,6 +66,7 @@ class Loopback:
         exact_tokens: bool = True,
         cached_share: float = 0.0,
         port: int = 0,
+        watch: Callable[[web.BaseRequest, bytes], None] | None = None,
     ) -> None:
         unknown = set(faults or {}) - set(FAULTS)
         assert not unknown, unknown
@@ -77,6 +78,8 @@ class Loopback:
         self.retry_after = retry_after
         self.exact_tokens = exact_tokens
         self.cached_share = cached_share
+        self.watch = watch
+        """Called with each request and its body as they come."""
         self.books = Books()
         self._port = port
         self._loop = asyncio.new_event_loop()
@@ -118,6 +121,8 @@ class Loopback:
         if request.path.endswith("/stats"):
             return web.Response(body=orjson.dumps(self.books.to_json()), content_type="application/json")
         raw = await request.read()
+        if self.watch is not None:
+            self.watch(request, raw)
         books, name = self.books, hashlib.sha256(raw).hexdigest()
         books.requests += 1
         books.by_body[name] += 1

@@ -48,6 +48,7 @@ class Sweep:
         folder.mkdir(parents=True, exist_ok=True)
         self.server = server
         self.out = folder / "out"
+        self.ledger = sqlite_url(self.out / "ledger.sqlite")
         self.config = folder / "loop.yaml"
         shutil.copy(Path(__file__).with_name("loop_suite.py"), folder)
         self.config.write_text(SWEEP.format(url=server.url) + extra, encoding="utf-8")
@@ -79,7 +80,7 @@ class Sweep:
         return found
 
     def attempts(self) -> list[Any]:
-        engine = open_database(sqlite_url(self.out / "ledger.sqlite"))
+        engine = open_database(self.ledger)
         with reading(engine) as connection:
             rows = list(connection.execute(text("SELECT key, outcome, sample, cell, spent_usd FROM attempts")))
         engine.dispose()
@@ -87,7 +88,7 @@ class Sweep:
 
     def sent_names(self) -> dict[str, str]:
         """Key of each request -> the name under which the server knows its body."""
-        engine = open_database(sqlite_url(self.out / "ledger.sqlite"))
+        engine = open_database(self.ledger)
         with reading(engine) as connection:
             rows = list(connection.execute(text("SELECT key, body FROM requests")))
         engine.dispose()

@@ -11,6 +11,7 @@ from typing import Any
 from seedbed.config import load_config
 from seedbed.registry import register_suite
 from seedbed.stats import mean
+from seedbed.store import write_jsonl
 from seedbed.suite import (
     Benchmark,
     BenchmarkOptions,
@@ -88,6 +89,7 @@ def build_ask(context: PhaseContext, options: Options) -> Any:
 
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
     rows: list[ScoreRow] = []
+    write_jsonl(context.folder / "toy_answers.jsonl", [{"sample": case.sample_id} for case in cases])
     for case in cases:
         output = predictions[case.sample_id].output
         if output is None:

@@ -118,3 +118,10 @@ def test_the_schema_file_is_current() -> None:
 def test_every_shipped_config_names_the_schema_and_plans(path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema=schema.json\n")
     assert make_plan(*load_config(path)).cells
+
+
+def test_an_override_reaches_into_a_section_the_config_leaves_out(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    assert load_config(path, ["gate.notify.url_env=HOOK"])[0].gate.notify.url_env == "HOOK"
+    assert "did you mean 'gate'?" in refusal(tmp_path, GOOD, "gates.alpha=0.1")

@@ -1,8 +1,14 @@
 """Intervals and tests: what the golden vectors do not show."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 import pytest
 
-from seedbed.intervals import cluster_bootstrap, cluster_ratio, holm, mcnemar_exact, wilson
+from seedbed import intervals
+from seedbed.intervals import Interval, cluster_bootstraps, cluster_ratio, holm, mcnemar_exact, points_only, wilson
+from seedbed.stats import mean
 
 
 def test_wilson_of_no_cases_is_undefined() -> None:
@@ -47,34 +53,61 @@ def test_cluster_ratio_of_one_cluster_has_no_error() -> None:
     assert ratio.se is None
 
 
-def _share(rows: list[int]) -> float | None:
-    return sum(rows) / len(rows) if rows else None
+def _share(sums: Any) -> dict[str, Any]:
+    return {"share": sums[:, 0] / sums[:, 1]}
+
+
+def _interval(rows: Mapping[str, Sequence[int]], seed: int = 0, n: int = 1000) -> Interval | None:
+    """Of the share of ones."""
+    return cluster_bootstraps({name: (sum(own), len(own)) for name, own in rows.items()}, _share, seed, n).get("share")
 
 
 def test_bootstrap_is_the_same_for_the_same_seed_whatever_the_order() -> None:
     rows = {"a": [1, 1], "b": [0, 1], "c": [0, 0]}
     turned = dict(reversed(rows.items()))
-    assert cluster_bootstrap(rows, _share, 3, 200) == cluster_bootstrap(turned, _share, 3, 200)
+    assert _interval(rows, 3, 200) == _interval(turned, 3, 200)
+
+
+def test_bootstrap_draws_as_a_loop_over_resamples_would() -> None:
+    rows = {f"c{i}": [int(j < i % 4) for j in range(1 + i % 5)] for i in range(17)}
+    clusters = [rows[name] for name in sorted(rows)]
+    shares = [
+        mean([float(value) for index in drawn for value in clusters[index]]) or 0.0
+        for drawn in np.random.default_rng(5).integers(17, size=(300, 17)).tolist()
+    ]
+    interval = _interval(rows, 5, 300)
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(shares, (0.025, 0.975))), abs=1e-12)
+
+
+def test_draws_do_not_depend_on_how_much_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {f"c{i}": [i % 2, i % 3 == 0] for i in range(40)}
+    whole = _interval(rows, 7, 500)
+    monkeypatch.setattr(intervals, "BLOCK", 1000)
+    assert _interval(rows, 7, 500) == whole
 
 
 def test_bootstrap_keeps_clusters_whole() -> None:
     balanced = {name: [0, 1] for name in "abcd"}
-    interval = cluster_bootstrap(balanced, _share, 0, 200)
-    assert interval is not None
-    assert (interval.low, interval.high) == (0.5, 0.5)
+    assert _interval(balanced, 0, 200) == Interval(0.5, 0.5)
 
 
 def test_bootstrap_covers_the_estimate() -> None:
-    rows = {str(i): [int(i % 3 == 0)] for i in range(60)}
-    interval = cluster_bootstrap(rows, _share)
+    interval = _interval({str(i): [int(i % 3 == 0)] for i in range(60)})
     assert interval is not None
     assert interval.low < 1 / 3 < interval.high
     assert interval.high - interval.low == pytest.approx(2 * 1.96 * (2 / 9 / 60) ** 0.5, rel=0.25)
 
 
 def test_bootstrap_of_one_cluster_is_undefined() -> None:
-    assert cluster_bootstrap({"a": [1, 0]}, _share) is None
+    assert _interval({"a": [1, 0]}) is None
 
 
-def test_bootstrap_of_a_statistic_that_is_mostly_undefined_is_undefined() -> None:
-    assert cluster_bootstrap({"a": [1], "b": [0]}, lambda _: None, 0, 50) is None
+def test_bootstrap_of_a_figure_that_is_mostly_undefined_is_undefined() -> None:
+    sums = {"a": [1.0], "b": [0.0]}
+    assert cluster_bootstraps(sums, lambda totals: {"x": np.full(len(totals), np.nan)}) == {"x": None}
+
+
+def test_who_asks_for_points_only_gets_no_interval() -> None:
+    with points_only():
+        assert _interval({"a": [1], "b": [0]}) is None

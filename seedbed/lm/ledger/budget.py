@@ -48,10 +48,6 @@ class Book:
         """The reservation goes, what was used stays."""
         self._add(item.caps, -(item.reserved_usd or 0.0), used)
 
-    def correct(self, item: Begin, used: float) -> None:
-        """Change what is used where no reservation is held any more."""
-        self._add(item.caps, 0.0, used)
-
     def recount(self) -> None:
         """Take the sums from the attempts again, after they were changed behind the book's back."""
         for scope in sorted(self._rows):

@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+import logging
 import os
-import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, make_url, select, update
+from sqlalchemy import (
+    Connection,
+    Dialect,
+    Engine,
+    Float,
+    cast,
+    create_engine,
+    event,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.hosts import elsewhere, host, host_name, network_filesystem, process_exists
+from seedbed.lm.ledger.url import explain, parse, shown, sqlite_url
+
+__all__ = [
+    "DEAD_AFTER_S",
+    "HEARTBEAT_S",
+    "heartbeat",
+    "open_database",
+    "reading",
+    "register_owner",
+    "sign_off",
+    "split_owners",
+    "sqlite_url",
+]
+
+logger = logging.getLogger("seedbed.lm")
 
 HEARTBEAT_S = 5.0
 DEAD_AFTER_S = 60.0
 """A writer silent for so long is taken for dead even if a process of its number runs: numbers are given again."""
 
+_CONNECT_S = 10
+_MAKING = 0x5EEDBED
+"""Number of the lock under which PostgreSQL's tables are made: two that start at once must not both make them."""
 _READS = "seedbed_reads"
 
 _own: set[tuple[str, int]] = set()
@@ -29,48 +61,70 @@ _own_lock = threading.Lock()
 """Address and id of the writers of this process, which are alive as long as they stand here."""
 
 
-def sqlite_url(path: Path) -> str:
-    return f"sqlite:///{path}"
-
-
 def open_database(url: str) -> Engine:
     """An engine on a ledger, made if it is new; a ledger of another schema version is refused."""
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite" and parsed.database:
+    parsed = parse(url)
+    server = parsed.get_backend_name() != "sqlite"
+    if not server and parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, pool_pre_ping=parsed.get_backend_name() != "sqlite")
-    if engine.dialect.name == "sqlite":
+    try:
+        engine = create_engine(
+            parsed,
+            pool_pre_ping=server,
+            # Without a limit an address where nothing answers keeps us waiting for minutes.
+            connect_args={"connect_timeout": _CONNECT_S} if server and "connect_timeout" not in parsed.query else {},
+        )
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"ledger {shown(parsed)}: the package {error.name} is missing; pip install 'seedbed[postgres]'."
+        ) from None
+    if not server:
         event.listen(engine, "connect", _tune_sqlite)
         event.listen(engine, "begin", _begin)
     try:
-        with engine.begin() as connection:
-            schema.metadata.create_all(connection)
-            found = connection.scalar(select(schema.info.c.value).where(schema.info.c.name == "schema_version"))
-            if found is None:
-                connection.execute(insert(schema.info).values(name="schema_version", value=str(schema.SCHEMA_VERSION)))
+        found = _schema_version(engine)
     except SQLAlchemyError as error:
-        shown = parsed.render_as_string(hide_password=True)
-        raise UserError(f"ledger {shown}: cannot be opened ({error.__cause__ or error}).") from None
-    if found is not None and found != str(schema.SCHEMA_VERSION):
+        engine.dispose()
+        raise UserError(f"ledger {shown(parsed)}: {explain(error, parsed)}") from None
+    if found != str(schema.SCHEMA_VERSION):
+        engine.dispose()
         raise UserError(
-            f"ledger {parsed.render_as_string(hide_password=True)}: schema version {found}, this Seedbed reads "
-            f"{schema.SCHEMA_VERSION}; use another `out` or `ledger`."
+            f"ledger {shown(parsed)}: schema version {found}, this Seedbed reads {schema.SCHEMA_VERSION}; use another "
+            "`out` or `ledger`."
         )
     return engine
 
 
+def _schema_version(engine: Engine) -> str:
+    """The version of the tables there, which are made if there are none."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MAKING})
+        schema.metadata.create_all(connection)
+        found = connection.scalar(select(schema.info.c.value).where(schema.info.c.name == "schema_version"))
+        if found is None:
+            found = str(schema.SCHEMA_VERSION)
+            connection.execute(insert(schema.info).values(name="schema_version", value=found))
+    return found
+
+
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A connection that only reads, and so keeps no writer waiting."""
+    """A connection that only reads, and so keeps no writer waiting; all it reads is of one moment."""
+    options: dict[str, Any] = {_READS: True}
+    if engine.dialect.name == "postgresql":
+        options["isolation_level"] = "REPEATABLE READ"
     with engine.connect() as connection:
-        yield connection.execution_options(**{_READS: True})
+        yield connection.execution_options(**options)
 
 
 def register_owner(engine: Engine) -> int:
     """Enter this process as a writer; the number is part of the ids of its attempts."""
     with engine.begin() as connection:
-        result = connection.execute(insert(schema.owners).values(host=_host(), pid=os.getpid(), seen_at=time.time()))
-        key = result.inserted_primary_key
+        if engine.dialect.name == "sqlite":
+            _refuse_other_hosts(connection)
+        entry = insert(schema.owners).values(host=host(), pid=os.getpid(), seen_at=_clock(engine.dialect))
+        key = connection.execute(entry).inserted_primary_key
         assert key is not None
         owner = int(key[0])
     with _own_lock:
@@ -87,46 +141,54 @@ def sign_off(engine: Engine, owner: int) -> None:
 
 
 def heartbeat(connection: Connection, owner: int) -> None:
-    connection.execute(update(schema.owners).where(schema.owners.c.id == owner).values(seen_at=time.time()))
+    seen = update(schema.owners).where(schema.owners.c.id == owner).values(seen_at=_clock(connection.dialect))
+    connection.execute(seen)
 
 
 def split_owners(connection: Connection) -> tuple[list[int], list[int]]:
     """The writers that are at work, and those that died: what these began they will not end."""
-    now, url = time.time(), str(connection.engine.url)
+    url = str(connection.engine.url)
     with _own_lock:
         own = {owner for address, owner in _own if address == url}
     alive: list[int] = []
     dead: list[int] = []
-    for row in connection.execute(select(schema.owners).where(schema.owners.c.seen_at > 0)):
+    for row in connection.execute(_signed_on(connection.dialect)):
         works = row.id in own or (
-            now - row.seen_at < DEAD_AFTER_S
+            row.silent_s < DEAD_AFTER_S
             # Elsewhere only the heartbeat tells; here the process table does, at once.
-            and (row.host != _host() or (row.pid != os.getpid() and _process_exists(row.pid)))
+            and (row.host != host() or (row.pid != os.getpid() and process_exists(row.pid)))
         )
         (alive if works else dead).append(row.id)
     return alive, dead
 
 
-@lru_cache(maxsize=1)
-def _host() -> str:
-    """This machine as far as process numbers mean the same: containers count theirs separately."""
-    namespace = ""
-    with suppress(OSError):
-        namespace = str(Path("/proc/self/ns/pid").readlink())
-    return f"{socket.gethostname()}/{namespace}"
+def _signed_on(dialect: Dialect) -> Any:
+    silent = (_clock(dialect) - schema.owners.c.seen_at).label("silent_s")
+    return select(schema.owners.c.id, schema.owners.c.host, schema.owners.c.pid, silent).where(
+        schema.owners.c.seen_at > 0
+    )
 
 
-def _process_exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    with suppress(OSError, IndexError):
-        # A killed process whose parent has not asked for its end is still listed, as a zombie.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return True
+def _clock(dialect: Dialect) -> Any:
+    """Seconds since 1970 by a clock that all writers share: hosts disagree, so a server's own is taken."""
+    if dialect.name == "postgresql":
+        return cast(func.extract("epoch", func.clock_timestamp()), Float)
+    return literal(time.time(), Float)
+
+
+def _refuse_other_hosts(connection: Connection) -> None:
+    """The locks of SQLite's write-ahead log live in memory that only processes of one machine share."""
+    file = connection.engine.url.database or "in memory"
+    for row in connection.execute(_signed_on(connection.dialect)):
+        if row.silent_s < DEAD_AFTER_S and elsewhere(row.host):
+            raise UserError(
+                f"ledger {file}: a process on {host_name(row.host)} is at work on it, and several hosts cannot share "
+                "an SQLite file; give all of them `ledger: postgresql+psycopg://USER@HOST/DATABASE` (docs/scaling.md), "
+                f"or wait {DEAD_AFTER_S:g} s if that process has died."
+            )
+    kind = network_filesystem(Path(file).resolve())
+    if kind is not None:
+        logger.warning("the ledger %s lies on a network file system (%s): use it from one host only", file, kind)
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:

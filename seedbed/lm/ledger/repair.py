@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from seedbed.lm.ledger import schema
-from seedbed.lm.ledger.budget import Book, recount
+from seedbed.lm.ledger.budget import recount
 from seedbed.lm.ledger.records import End
 from seedbed.lm.ledger.statements import ENDED
 
 LOST = "Lost"
 """Error class of attempts whose process died; one that gave a call up itself says why."""
 
-_a = schema.attempts
+_a, _b = schema.attempts, schema.budgets
 
 
 def mark_lost(
@@ -35,22 +35,23 @@ def mark_lost(
     orphans = list(connection.execute(query))
     if not orphans:
         return
+    scopes = sorted({f"sweep:{row.sweep}" for row in orphans} | {f"cell:{row.cell}" for row in orphans})
+    # Caps before attempts, as the writer takes them: two that repair and write at once then never wait for each other.
+    connection.execute(select(_b.c.scope).where(_b.c.scope.in_(scopes)).order_by(_b.c.scope).with_for_update())
     connection.execute(
         update(_a)
         .where(_a.c.id.in_([row.id for row in orphans]), _a.c.outcome.is_(None))
         .values(outcome="lost", spent_usd=0.0, list_usd=0.0, at_risk_usd=_a.c.reserved_usd, error_class=LOST)
     )
-    scopes = {f"sweep:{row.sweep}" for row in orphans} | {f"cell:{row.cell}" for row in orphans}
-    for scope in sorted(scopes):
+    for scope in scopes:
         recount(connection, scope)
 
 
-def late_end(connection: Connection, item: End, row: Mapping[str, Any], book: Book) -> None:
-    """Write one end whose attempt another process may have given up as lost: the truth replaces the worst case."""
-    used = (item.spent_usd or 0.0) + item.at_risk_usd
-    found = connection.execute(select(_a.c.error_class, _a.c.at_risk_usd).where(_a.c.id == item.attempt_id)).one()
-    if found.error_class == LOST:
-        connection.execute(update(_a).where(_a.c.id == item.attempt_id).values({name: row[name] for name in ENDED}))
-        book.correct(item.begin, used - (found.at_risk_usd or 0.0))
-    else:
-        book.settle(item.begin, used)
+def late_end(connection: Connection, item: End, row: Mapping[str, Any]) -> None:
+    """Write one end whose attempt another process may have given up as lost: the truth replaces the worst case. The
+    caps have to be counted again afterwards."""
+    connection.execute(
+        update(_a)
+        .where(_a.c.id == item.attempt_id, _a.c.outcome == "lost", _a.c.error_class == LOST)
+        .values({name: row[name] for name in ENDED})
+    )

@@ -35,6 +35,16 @@ owners = Table(
     sqlite_autoincrement=True,
 )
 
+locks = Table(
+    "locks",
+    metadata,
+    # What one worker at a time may work on, where no file can be locked, and which writer does. `token` tells apart the
+    # threads of one writer.
+    Column("name", String, primary_key=True),
+    Column("owner", Integer, nullable=False),
+    Column("token", String, nullable=False),
+)
+
 sweeps = Table(
     "sweeps",
     metadata,

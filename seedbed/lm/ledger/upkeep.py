@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Engine, Integer, Select, Subquery, case, cast, delete, func, insert, select
+from sqlalchemy import Connection, Engine, Integer, Select, Subquery, case, cast, delete, func, insert, literal, select
 
 from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
@@ -17,6 +17,7 @@ from seedbed.lm.ledger.database import open_database, reading, sqlite_url
 
 _a, _q, _r = schema.attempts, schema.requests, schema.responses
 _CHUNK = 500
+_SIGNED_OFF = literal(0.0).label("seen_at")
 
 
 def stats(engine: Engine) -> list[dict[str, Any]]:
@@ -91,6 +92,8 @@ def export_ledger(engine: Engine, sweep: str | None, target: Path) -> int:
             (_q, select(_q).where(_q.c.key.in_(keys))),
             (_r, select(_r).where(_r.c.key.in_(keys))),
             (schema.sweeps, select(schema.sweeps)),
+            # Ids of attempts begin with their writer's: a new writer of the copy must not get a number of an old one.
+            (schema.owners, select(schema.owners.c.id, schema.owners.c.host, schema.owners.c.pid, _SIGNED_OFF)),
         ):
             rows = source.execution_options(yield_per=_CHUNK).execute(query).mappings()
             for part in rows.partitions(_CHUNK):

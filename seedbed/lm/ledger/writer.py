@@ -28,8 +28,12 @@ logger = logging.getLogger("seedbed.lm")
 
 _MAX_BATCH = 512
 _OWNER_SHIFT = 40
-_TRIES = 4
+_PAUSES_S = (0.05, 0.2, 0.8)
+_SERVER_PAUSES_S = (*_PAUSES_S, 3.0, 8.0, 15.0)
+"""A server that is started anew is waited for: an answer that cannot be recorded is lost, and may be paid again."""
 _FIND_AT_ONCE = 400
+_INTRODUCTION_S = 1.2 * HEARTBEAT_S
+"""Every process looks around with its heartbeat, and then needs a moment to act on what it saw."""
 
 PriceOf = Callable[[str, Usage], float | None]
 """Model name and usage -> dollars as if fresh; None where the price is unknown."""
@@ -62,6 +66,8 @@ class Ledger:
         self._known_caps: set[str] = set()
         with self.engine.begin() as connection:
             self._look_around(connection)
+        self.known_from = time.monotonic() + (_INTRODUCTION_S if self.peers > 1 else 0.0)
+        """From this moment of the monotonic clock on, those that were at work before know of this process."""
         self._thread = threading.Thread(target=self._run, name="seedbed-ledger", daemon=True)
         self._thread.start()
 
@@ -99,12 +105,12 @@ class Ledger:
     # -- the thread ------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        last_seen = time.monotonic()
+        due = time.monotonic() + HEARTBEAT_S
         stopping = False
         while not stopping:
-            batch, stopping = self._next_batch()
-            if time.monotonic() - last_seen > HEARTBEAT_S:
-                last_seen = time.monotonic()
+            batch, stopping = self._next_batch(due - time.monotonic())
+            if time.monotonic() >= due:
+                due = time.monotonic() + HEARTBEAT_S
                 self._beat()
             if batch:
                 self._write_batch(batch)
@@ -113,10 +119,10 @@ class Ledger:
             if entry is not None:
                 _resolve([entry[1]], SeedbedError("the ledger is closed"))
 
-    def _next_batch(self) -> tuple[list[_Entry], bool]:
+    def _next_batch(self, wait_s: float) -> tuple[list[_Entry], bool]:
         batch: list[_Entry] = []
         try:
-            entry = self._queue.get(timeout=HEARTBEAT_S)
+            entry = self._queue.get(timeout=max(0.0, wait_s))
             while True:
                 if entry is None:
                     return batch, True
@@ -159,16 +165,24 @@ class Ledger:
             _resolve(futures, results)
 
     def _commit(self, items: Sequence[Begin | End]) -> list[Any]:
-        for attempt in range(_TRIES):
+        for pause in _PAUSES_S if self.engine.dialect.name == "sqlite" else _SERVER_PAUSES_S:
             try:
-                with self.engine.begin() as connection:
-                    return self._write(connection, items)
-            except OperationalError:
-                # Locked, or two PostgreSQL writers in each other's way: the whole transaction can be made again.
-                if attempt == _TRIES - 1:
-                    raise
-                time.sleep(0.05 * 4**attempt)
-        raise AssertionError
+                return self._transaction(items)
+            except OperationalError as error:
+                # Locked, two PostgreSQL writers in each other's way, or its server gone: the whole transaction can be
+                # made again.
+                logger.debug("the ledger's transaction is made again: %s", error)
+                time.sleep(pause)
+        return self._transaction(items)
+
+    def _transaction(self, items: Sequence[Begin | End]) -> list[Any]:
+        try:
+            with self.engine.begin() as connection:
+                return self._write(connection, items)
+        except BaseException:
+            # What was counted in it was not written either.
+            self._known_caps.clear()
+            raise
 
     def _write(self, connection: Connection, items: Sequence[Begin | End]) -> list[Any]:
         ends = [item for item in items if isinstance(item, End)]
@@ -303,7 +317,8 @@ class Ledger:
                 book.settle(item.begin, (item.spent_usd or 0.0) + item.at_risk_usd)
         else:
             for item, row in zip(items, rows, strict=True):
-                late_end(connection, item, row, book)
+                late_end(connection, item, row)
+            book.recount()
         if self._store_bodies:
             kept = {item.begin.key: _response_row(item) for item in items if item.response is not None}
             if kept:
@@ -333,8 +348,8 @@ def _end_row(item: End) -> dict[str, Any]:
         "at_risk_usd": item.at_risk_usd,
         "latency_s": item.latency_s,
         "error_class": item.error_class,
-        # A database takes no half characters, and an error's text may hold them.
-        "error": item.error.encode("utf-8", "replace").decode() if item.error else None,
+        # A database takes no half characters and PostgreSQL no zero bytes, and an error's text may hold them.
+        "error": item.error.encode("utf-8", "replace").decode().replace("\0", "\ufffd") if item.error else None,
     }
 
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any
+from collections.abc import Iterator, Mapping
+from json import JSONDecodeError
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError, ProviderErrorKind
-from seedbed.lm.providers.openai_http import retry_after
+from seedbed.lm.providers.openai_http import http_error, is_loopback, retry_after
 from seedbed.lm.types import Attempt, JsonDict
+
+if TYPE_CHECKING:
+    import httpx
 
 # Without it the import waits for the network.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
+# For providers that litellm reaches by a library of their own, without an HTTP response to look at.
 _BY_NAME: dict[str, ProviderErrorKind] = {
     "RateLimitError": "rate_limit",
     "AuthenticationError": "auth",
     "PermissionDeniedError": "auth",
     "BudgetExceededError": "billing",
-    "ContextWindowExceededError": "context_length",
     "Timeout": "timeout",
     "APIConnectionError": "transport",
     "ServiceUnavailableError": "server",
@@ -28,6 +34,7 @@ _BY_NAME: dict[str, ProviderErrorKind] = {
     "APIError": "server",
     "JSONSchemaValidationError": "malformed",
 }
+_MAX_ERROR_TEXT = 300
 
 
 class LitellmProvider:
@@ -37,6 +44,8 @@ class LitellmProvider:
         self._model = model.model
         self._api_base = model.api_base
         self._key_env = model.api_key_env
+        if model.api_base and is_loopback(model.api_base):
+            _keep_off_proxies(urlsplit(model.api_base).hostname or "")
 
     async def chat(self, body: JsonDict, attempt: Attempt) -> JsonDict:
         litellm = await asyncio.to_thread(_import_litellm)
@@ -56,10 +65,18 @@ class LitellmProvider:
             raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
         except Exception as error:
             raise _translate(error) from None
-        return response.model_dump(mode="json")
+        return _without_invented_usage(response.model_dump(mode="json"))
 
     async def aclose(self) -> None:
         return None
+
+
+def _keep_off_proxies(host: str) -> None:
+    """A proxy from the environment cannot reach a server on this machine, and litellm takes no other word for it."""
+    for name in ("NO_PROXY", "no_proxy"):
+        hosts = [part for part in os.environ.get(name, "").split(",") if part]
+        if host not in hosts:
+            os.environ[name] = ",".join([*hosts, host])
 
 
 def _import_litellm() -> Any:
@@ -72,16 +89,50 @@ def _import_litellm() -> Any:
     return litellm
 
 
+def _without_invented_usage(reply: JsonDict) -> JsonDict:
+    """litellm writes zeros where the provider told no tokens; those have to be counted here, not taken for free."""
+    usage = reply.get("usage") or {}
+    if not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
+        reply.pop("usage", None)
+    return reply
+
+
 def _translate(error: Exception) -> ProviderError:
-    for kind in type(error).__mro__:
-        if kind.__name__ in _BY_NAME:
-            return ProviderError(
-                _BY_NAME[kind.__name__],
-                f"{type(error).__name__}: {error}",
-                status=_status(error),
-                retry_after=_retry_after(error),
-            )
-    return ProviderError("invalid_request", f"{type(error).__name__}: {error}", status=_status(error))
+    """What happened, by the error beneath litellm's own: its class calls a broken connection a server's error."""
+    import httpx
+
+    said, status = f"{type(error).__name__}: {error}"[:_MAX_ERROR_TEXT], _status(error)
+    if type(error).__name__ == "ContextWindowExceededError":
+        return ProviderError("context_length", said, status=status)
+    for cause in _chain(error):
+        match cause:
+            case httpx.HTTPStatusError():
+                return http_error(cause.response.status_code, _headers(error, cause.response), _content(cause.response))
+            case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.PoolTimeout():
+                return ProviderError("transport", said, unsent=True)
+            case httpx.TimeoutException():
+                return ProviderError("timeout", said)
+            case httpx.TransportError():
+                return ProviderError("transport", said)
+            case JSONDecodeError():
+                return ProviderError("malformed", said)
+            case _:
+                continue
+    kind = _BY_NAME.get(type(error).__name__)
+    if kind is None and status is not None:
+        return http_error(status, _headers(error, None), str(error).encode())
+    return ProviderError(
+        kind or "invalid_request", said, status=status, retry_after=retry_after(_headers(error, None))
+    )  # fmt: skip
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
 
 
 def _status(error: Exception) -> int | None:
@@ -89,6 +140,18 @@ def _status(error: Exception) -> int | None:
     return status if isinstance(status, int) else None
 
 
-def _retry_after(error: Exception) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    return retry_after(headers) if headers is not None else None
+def _headers(error: Exception, response: httpx.Response | None) -> Mapping[str, str]:
+    """litellm keeps the provider's headers beside a response that it makes up."""
+    import httpx
+
+    found = getattr(error, "litellm_response_headers", None) or (response.headers if response is not None else {})
+    return httpx.Headers(found)
+
+
+def _content(response: httpx.Response) -> bytes:
+    import httpx
+
+    try:
+        return response.content
+    except httpx.ResponseNotRead:
+        return b""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import orjson
 
 from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError
-from seedbed.lm.providers.openai_http import DEFAULT_BASE, http_error, is_loopback, key_variable
+from seedbed.lm.providers.openai_http import DEFAULT_BASE, http_error, is_azure, is_loopback, key_variable
 from seedbed.lm.types import Attempt, JsonDict
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class OpenAIEmbeddingProvider:
         import openai
 
         request: dict[str, Any] = {**body, "model": self._name, "timeout": attempt.timeout_s}
+        if is_azure(self._base):
+            request["extra_headers"] = {"api-key": self._key(), "Authorization": openai.Omit()}
         try:
             raw = await self._open().embeddings.with_raw_response.create(**request)
             reply = orjson.loads(raw.content)
@@ -48,13 +51,19 @@ class OpenAIEmbeddingProvider:
         if self._client is not None:
             await self._client.close()
 
+    def _key(self) -> str:
+        return (os.environ.get(self._key_env) if self._key_env else None) or "none"
+
     def _open(self) -> AsyncOpenAI:
         if self._client is None:
             from openai import AsyncOpenAI, DefaultAioHttpClient
 
+            base = urlsplit(self._base)
             self._client = AsyncOpenAI(
-                api_key=(os.environ.get(self._key_env) if self._key_env else None) or "none",
-                base_url=self._base,
+                api_key=self._key(),
+                # The client would put its path behind the query of an address (Azure's api-version).
+                base_url=urlunsplit(base._replace(query="")),
+                default_query=dict(parse_qsl(base.query)),
                 max_retries=0,
                 # A proxy from the environment cannot reach a server on this machine.
                 http_client=DefaultAioHttpClient(trust_env=not is_loopback(self._base)),

@@ -87,9 +87,7 @@ class OpenAIHttpProvider:
         headers = {"Content-Type": "application/json"}
         key = os.environ.get(self._key_env, "") if self._key_env else ""
         if key:
-            # Azure's OpenAI endpoints read the key in a header of their own.
-            azure = (urlsplit(self._url).hostname or "").endswith((".azure.com", ".azure.us", ".azure.cn"))
-            headers |= {"api-key": key} if azure else {"Authorization": f"Bearer {key}"}
+            headers |= {"api-key": key} if is_azure(self._url) else {"Authorization": f"Bearer {key}"}
         return headers
 
 
@@ -102,6 +100,11 @@ def endpoint(model: ModelConfig, path: str) -> str:
 def key_variable(model: ModelConfig) -> str | None:
     """The environment variable of the key. A server of one's own needs none unless the config names one."""
     return model.api_key_env or ("OPENAI_API_KEY" if model.api_base is None else None)
+
+
+def is_azure(url: str) -> bool:
+    """Whether the key goes into a header of its own, as Azure's OpenAI endpoints want it."""
+    return (urlsplit(url).hostname or "").endswith((".azure.com", ".azure.us", ".azure.cn"))
 
 
 def is_loopback(url: str) -> bool:

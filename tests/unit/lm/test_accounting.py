@@ -28,6 +28,7 @@ def _questions(n: int, start: int = 0) -> list[str]:
     return [f"Is {i} even?" for i in range(start, start + n)]
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_cold_half_and_fully_reused_runs_agree_with_the_server(tmp_path: Path) -> None:
     with Loopback(cached_share=0.25) as server, runtime(tmp_path, server) as made:
         made.run(_ask_all(made, _questions(60)))
@@ -45,6 +46,7 @@ def test_cold_half_and_fully_reused_runs_agree_with_the_server(tmp_path: Path) -
         assert server.books.requests == 90
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_a_fifth_of_faults_is_accounted_for(tmp_path: Path) -> None:
     with Loopback(faults=FAULTS, seed=3) as server, runtime(tmp_path, server, timeout_s=0.5) as made:
         answers = made.run(_ask_all(made, _questions(200)))
@@ -60,6 +62,7 @@ def test_a_fifth_of_faults_is_accounted_for(tmp_path: Path) -> None:
     assert found.at_risk_usd >= dollars(server.books.unseen_in, server.books.unseen_out) > 0
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_n_above_one_is_n_requests(tmp_path: Path) -> None:
     with Loopback() as server, runtime(tmp_path, server) as made:
         program = dspy.Predict("question -> answer", n=3)
@@ -72,6 +75,7 @@ def test_n_above_one_is_n_requests(tmp_path: Path) -> None:
     assert server.books.requests == 3
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_eight_threads_on_the_sync_path_agree(tmp_path: Path) -> None:
     with Loopback(faults=FAULTS, seed=1) as server, runtime(tmp_path, server, timeout_s=0.5) as made:
         lm = made.lm(scope())
@@ -89,6 +93,7 @@ def test_eight_threads_on_the_sync_path_agree(tmp_path: Path) -> None:
     assert found.outcomes["reused"] == 40
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_equal_requests_at_once_are_sent_once(tmp_path: Path) -> None:
     with Loopback(latency_s=0.05) as server, runtime(tmp_path, server) as made:
         made.run(_ask_all(made, ["Is 7 even?"] * 50))
@@ -97,6 +102,7 @@ def test_equal_requests_at_once_are_sent_once(tmp_path: Path) -> None:
     assert found.outcomes == {"paid": 1, "reused": 49}
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_equal_requests_at_once_are_sent_once_without_bodies_too(tmp_path: Path) -> None:
     with Loopback(latency_s=0.05) as server, runtime(tmp_path, server, store_bodies=False) as made:
         made.run(_ask_all(made, ["Is 7 even?"] * 50))
@@ -114,6 +120,7 @@ def test_without_bodies_nothing_is_kept_and_a_later_run_pays_again(tmp_path: Pat
     assert sums(tmp_path, "length(key) = 64").calls == 10
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_empty_answers_are_paid_but_never_kept(tmp_path: Path) -> None:
     with Loopback(faults={"empty": 1.0}, max_faults=1) as server, runtime(tmp_path, server) as made:
         lm = made.lm(scope())
@@ -124,6 +131,7 @@ def test_empty_answers_are_paid_but_never_kept(tmp_path: Path) -> None:
     assert server.books.requests == 2
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_a_useless_answer_that_tells_its_tokens_is_paid_and_asked_again(tmp_path: Path) -> None:
     with Loopback(faults={"bad_shape": 1.0}, max_faults=1) as server, runtime(tmp_path, server) as made:
         assert made.run(made.lm(scope()).acall("hello"))[0]
@@ -132,6 +140,7 @@ def test_a_useless_answer_that_tells_its_tokens_is_paid_and_asked_again(tmp_path
     assert found.at_risk_usd == 0.0
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_an_unknown_price_leaves_costs_empty_and_warns(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     from seedbed.lm.ledger.reads import phase_usage
 

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.support.lm import runtime, scope, sums
 from tests.support.loopback import Loopback
@@ -31,3 +32,31 @@ def test_embeddings_come_in_order_and_are_recorded_and_reused(tmp_path: Path) ->
     assert found.tokens_in == server.books.tokens_in == 450
     assert found.tokens_out == 0
     assert abs(found.spent_usd - 450 * 2e-6) < 1e-9
+
+
+def _watched(tmp_path: Path, query: str = "") -> tuple[str, dict[str, str]]:
+    """Path and headers of a request for embeddings by an address with a query."""
+    seen: list[tuple[str, dict[str, str]]] = []
+    with Loopback(watch=lambda request, _: seen.append((request.path_qs, dict(request.headers)))) as server:
+        base = f"{server.url}/openai/deployments/small{query}"
+        with runtime(tmp_path, server, api_base=base, api_key_env="EMBED_KEY") as made:
+            assert made.embedder(scope())(["hello"]).shape == (1, 8)
+    assert len(seen) == 1
+    return seen[0]
+
+
+def test_the_query_of_an_address_stays_behind_the_path(tmp_path: Path) -> None:
+    path, _ = _watched(tmp_path, "?api-version=2024-10-21&tenant=a%20b")
+    assert path == "/v1/openai/deployments/small/embeddings?api-version=2024-10-21&tenant=a+b"
+
+
+@pytest.mark.parametrize("azure", [True, False])
+def test_the_key_goes_into_the_header_the_endpoint_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, azure: bool
+) -> None:
+    monkeypatch.setenv("EMBED_KEY", "my-embedding-key")
+    monkeypatch.setattr("seedbed.lm.providers.openai_embeddings.is_azure", lambda _url: azure)
+    _, headers = _watched(tmp_path)
+    found = {name.lower(): value for name, value in headers.items()}
+    assert found.get("api-key") == ("my-embedding-key" if azure else None)
+    assert found.get("authorization") == (None if azure else "Bearer my-embedding-key")

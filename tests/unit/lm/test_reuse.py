@@ -25,6 +25,7 @@ def _paid(tmp_path: Path, temperature: float, asks: list[dict[str, Any]]) -> int
         return server.books.requests
 
 
+@pytest.mark.usefixtures("each_ledger")
 @pytest.mark.parametrize(
     ("asks", "when_random", "at_zero"),
     [
@@ -43,6 +44,7 @@ def test_reuse_follows_the_key(tmp_path: Path, asks: list[dict[str, Any]], when_
     assert _paid(tmp_path / "zero", 0.0, [dict(ask) for ask in asks]) == at_zero
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_fresh_uses_nothing_made_before(tmp_path: Path) -> None:
     with Loopback() as server, runtime(tmp_path, server) as made:
         made.lm(scope())("hello")
@@ -52,6 +54,7 @@ def test_fresh_uses_nothing_made_before(tmp_path: Path) -> None:
         assert assert_books_agree(tmp_path, server).outcomes == {"paid": 2, "reused": 1}
 
 
+@pytest.mark.usefixtures("each_ledger")
 def test_a_resumed_phase_has_the_tokens_and_list_cost_of_an_uninterrupted_one(tmp_path: Path) -> None:
     questions = [f"{n}?" for n in range(10)]
     with Loopback() as server, runtime(tmp_path / "one", server) as made:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
-
-import pytest
 
 from seedbed.report.model import Summary
 from seedbed.report.tables import suite_table
-from seedbed.report.writers import markdown_table, plain_markdown, read_csv, read_markdown, tex
+from seedbed.report.writers import markdown_table, plain_markdown, read_csv, read_markdown
 from seedbed.store import read_json
 
 
@@ -72,24 +68,6 @@ def test_a_composed_figure_gets_its_interval_from_the_jackknife(toy_run: Path) -
     assert row["samples"]["f1"]["ci_low"] < row["metrics"]["f1"]["mean"] < row["samples"]["f1"]["ci_high"]
     compared = next(c for c in summary(toy_run)["comparisons"] if c["metric"] == "f1" and c["label"] == "strong")
     assert (compared["test"], compared["verdict"]) == ("jackknife", "better")
-
-
-def test_latex_escapes_what_would_be_its_own() -> None:
-    assert tex("a_b & 50% {x} \\ ~^") == r"a\_b \& 50\% \{x\} \textbackslash{} \textasciitilde{}\textasciicircum{}"
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_latex_compiles_with_booktabs(toy_run: Path, tmp_path: Path) -> None:
-    (tmp_path / "paper.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n\\input{summary.tex}\n\\end{document}\n"
-    )
-    shutil.copy(toy_run / "summary.tex", tmp_path)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert (tmp_path / "paper.pdf").stat().st_size > 1000
 
 
 def test_json_is_the_whole_model(toy_run: Path) -> None:

@@ -19,10 +19,14 @@ _LOOK_EVERY_S = 2.0
 
 @asynccontextmanager
 async def stopped_by_cancellation(run: SweepRun) -> AsyncIterator[None]:
-    """While the block runs, a cancellation of the current flow run stops all LM calls made for the sweep."""
+    """While the block runs, a cancellation of the current flow run stops all LM calls made for the sweep; so does the
+    end of the flow by a signal, which is how a worker cancels: tasks in threads would not notice."""
     watcher = asyncio.create_task(_watch(UUID(flow_run.id), run))
     try:
         yield
+    except BaseException:
+        stop_sweep(run, "the flow was ended from outside")
+        raise
     finally:
         watcher.cancel()
         with suppress(asyncio.CancelledError):

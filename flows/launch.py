@@ -14,6 +14,7 @@ from flows.requests import RescoreRequest, SweepRequest
 from flows.rescore import rescore_on
 from flows.sweep import sweep_on
 from seedbed.launch import prepare
+from seedbed.paths import as_root
 from seedbed.phases.context import open_run
 from seedbed.plan import Plan
 from seedbed.store import Store
@@ -44,6 +45,6 @@ async def launch_rescore(request: RescoreRequest) -> State[Any]:
 
 
 def _prepare_rescore(request: RescoreRequest) -> tuple[Plan, Path]:
-    store = Store(Path(request.out).resolve())
+    store = Store(as_root(request.out))
     plan = open_run(str(store.latest_sweep(request.sweep))).plan
     return plan, prepare(plan, store.root, rescore=True)

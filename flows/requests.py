@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from seedbed.config import SweepConfig, load_config
+from seedbed.paths import as_root
 from seedbed.plan import Plan, make_plan, missing_keys
 
 
@@ -37,7 +38,7 @@ class ConfigRequest(BaseModel):
         return plan, self.root(config)
 
     def root(self, config: SweepConfig) -> Path:
-        return Path(self.out or config.out).resolve()
+        return as_root(self.out or config.out)
 
 
 class SweepRequest(ConfigRequest):

@@ -6,6 +6,7 @@ Run folders of cells are written over by the next fresh run; a baseline is a cop
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,10 +19,14 @@ from seedbed.errors import UserError
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import paid_latencies
 from seedbed.manifest import git_state
+from seedbed.objects import subfolders
+from seedbed.paths import as_path
 from seedbed.phases.context import SweepRun
 from seedbed.registry import get_suite
 from seedbed.report.contest import Contest, ContestKey, contests
 from seedbed.store import Store, read_json, write_json
+
+_VERSION = re.compile(r"v(\d+)\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +116,16 @@ def accept(run: SweepRun, note: str = "") -> tuple[Baseline, Path]:
 
 def versions(store: Store, sweep: str) -> list[tuple[int, Path]]:
     """Numbers and files of all baselines of a sweep, oldest first."""
-    return sorted((int(path.stem[1:]), path) for path in _folder(store, sweep).glob("v[0-9]*.json"))
+    folder = _folder(store, sweep)
+    names = (_VERSION.fullmatch(name) for name in subfolders(folder))
+    return sorted((int(found[1]), folder / found[0]) for found in names if found)
 
 
 def current(store: Store, sweep: str, file: str | None = None) -> Baseline | None:
     """The baseline a run is held against: the newest version, or the file that the config names; None if there is
     none yet."""
     if file is not None:
-        path = Path(file)
+        path = as_path(file)
         if not path.exists():
             raise UserError(f"gate.baseline: {path} does not exist; `seedbed baseline accept` makes baselines.")
         return read_baseline(path)

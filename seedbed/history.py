@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from seedbed.baseline import Entry
 from seedbed.gate import GateResult
 from seedbed.manifest import git_state
+from seedbed.objects import subfolders
 from seedbed.registry import get_suite
-from seedbed.store import Store, read_jsonl, write_bytes, write_jsonl
+from seedbed.store import Store, read_json, write_bytes, write_json
 
 SHOWN = 30
 """Nights in the table and the plot."""
@@ -44,19 +43,15 @@ def night_row(run: str, at: str, status: str, result: GateResult, night: Sequenc
 
 
 def add_night(store: Store, sweep: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Add a row to the sweep's history, in place of an earlier one of the same run; returns all rows."""
-    path = folder(store, sweep) / "history.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")):
-        rows = [own for own in read_history(store, sweep) if own["run"] != row["run"]]
-        rows.append(dict(row))
-        write_jsonl(path, rows)
-    return rows
+    """Put a night on record, a file each, so that nobody has to wait for anybody; returns all nights."""
+    write_json(folder(store, sweep) / "nights" / f"{row['run']}.json", row)
+    return read_history(store, sweep)
 
 
 def read_history(store: Store, sweep: str) -> list[dict[str, Any]]:
-    path = folder(store, sweep) / "history.jsonl"
-    return list(read_jsonl(path)) if path.exists() else []
+    """All nights of a sweep, oldest first."""
+    nights = folder(store, sweep) / "nights"
+    return [read_json(nights / name) for name in subfolders(nights) if name.endswith(".json")]
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:

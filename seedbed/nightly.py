@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,13 @@ from seedbed import baseline, history
 from seedbed.errors import UserError
 from seedbed.gate import GateResult, judge
 from seedbed.launch import prepare
-from seedbed.phases.context import SweepRun, open_run
+from seedbed.objects import subfolders
+from seedbed.phases.context import open_run
 from seedbed.plan import Plan
 from seedbed.report.gate_page import gate_markdown
 from seedbed.store import Store, write_json, write_text
 
-RESUME_WITHIN_S = 20 * 3600.0
+RESUME_WITHIN = timedelta(hours=20)
 """A run that died longer ago belongs to another night: its answers may be of another model than tonight's."""
 
 _LAST = 10
@@ -43,7 +43,7 @@ def judge_night(folder: str, status: str) -> tuple[GateResult, list[dict[str, An
         # A baseline that cannot be read, or a gate that asks for what there is not, decides nothing.
         result = GateResult.undecided(str(error))
     write_json(run.folder / "gate.json", result.to_json())
-    row = history.night_row(run.folder.name, _at(run), status, result, night)
+    row = history.night_row(run.folder.name, f"{_started(run.folder.name):%Y-%m-%dT%H:%M:%SZ}", status, result, night)
     rows = history.add_night(run.store, config.name, row)
     history.plot(run.store, config.name, rows)
     write_text(run.folder / "gate.md", gate_markdown(config.name, run.folder.name, result, history.table(rows)[:_LAST]))
@@ -52,12 +52,13 @@ def judge_night(folder: str, status: str) -> tuple[GateResult, list[dict[str, An
 
 def _died(store: Store, sweep: str) -> bool:
     """Whether the newest run of a sweep ended without a word, not long ago."""
-    runs = sorted((store.root / "sweeps" / sweep).glob("*/run.json"))
-    if not runs or (runs[-1].parent / "summary.json").exists():
-        return False
-    return time.time() - runs[-1].stat().st_mtime < RESUME_WITHIN_S
+    runs = store.root / "sweeps" / sweep
+    for name in reversed(subfolders(runs)):
+        if (runs / name / "run.json").exists():
+            silent = not (runs / name / "summary.json").exists()
+            return silent and datetime.now(UTC) - _started(name) < RESUME_WITHIN
+    return False
 
 
-def _at(run: SweepRun) -> str:
-    started = datetime.strptime(run.folder.name.partition("-")[0], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
-    return f"{started:%Y-%m-%dT%H:%M:%SZ}"
+def _started(run: str) -> datetime:
+    return datetime.strptime(run.partition("-")[0], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from seedbed.cli import EXIT_OK
 from seedbed.commands.locate import locate
 from seedbed.errors import UserError
+from seedbed.paths import as_root
 from seedbed.store import Store
 
 
@@ -32,7 +32,7 @@ def _accept(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from seedbed.baseline import read_baseline, versions
 
-    found = versions(Store(Path(arguments.out).resolve()), arguments.sweep)
+    found = versions(Store(as_root(arguments.out)), arguments.sweep)
     if not found:
         raise UserError(f"{arguments.sweep}: no baseline yet; `seedbed baseline accept {arguments.sweep}` makes one.")
     for _, path in found:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.store import read_json, read_jsonl
+from seedbed.history import read_history
+from seedbed.store import Store, read_json
 from tests.support.lab import Lab, call
 
 CONFIG = """\
@@ -83,8 +84,7 @@ def test_a_planted_regression_fails_with_the_figures_as_its_reason(lab: Lab, fir
     assert "F1" in state["message"]
     assert "is worse" in state["message"]
     assert lab.artifacts(run)["gate-night"]["data"].startswith("# FAIL: night")
-    rows = list(read_jsonl(lab.folder / "results/nightly/night/history.jsonl"))
-    assert rows[-1]["verdict"] == "fail"
+    assert read_history(Store(lab.folder / "results"), "night")[-1]["verdict"] == "fail"
     newest = sorted((lab.folder / "results/sweeps/night").glob("*/gate.json"))[-1]
     assert read_json(newest)["verdict"] == "fail"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import urllib.error
@@ -18,6 +17,7 @@ from seedbed import baseline, reports
 from seedbed.config import load_config
 from seedbed.errors import UserError
 from seedbed.gate import GateResult
+from seedbed.history import read_history
 from seedbed.launch import prepare
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.runtime import close_runtimes
@@ -26,7 +26,7 @@ from seedbed.phases.aggregate import aggregate, score_group
 from seedbed.phases.context import open_run
 from seedbed.phases.run import run_phase
 from seedbed.plan import Plan, make_plan
-from seedbed.store import Store, read_jsonl, write_json
+from seedbed.store import Store, write_json
 
 CONFIG = """\
 name: night
@@ -96,8 +96,7 @@ def test_an_unchanged_night_passes_20_times_of_20_and_pays_each_time(tmp_path: P
     verdicts = [night(tmp_path).verdict for _ in range(20)]
     assert verdicts == ["pass"] * 20
     assert paid(tmp_path) == 21 * once
-    rows = list(read_jsonl(tmp_path / "out/nightly/night/history.jsonl"))
-    assert len(rows) == 20
+    assert len(read_history(Store(tmp_path / "out"), "night")) == 20
     assert (tmp_path / "out/nightly/night/history.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -128,8 +127,7 @@ def test_a_night_that_died_is_gone_on_with_and_nothing_is_paid_twice(tmp_path: P
 
 def test_a_night_that_died_long_ago_is_left_alone(tmp_path: Path) -> None:
     died, _ = start_night(plan_of(tmp_path), tmp_path / "out")
-    long_ago = (died / "run.json").stat().st_mtime - 3 * 86400
-    os.utime(died / "run.json", (long_ago, long_ago))
+    died.rename(died.with_name("20240101T030000-aaaa"))
     assert not start_night(plan_of(tmp_path), tmp_path / "out")[1]
 
 

@@ -22,7 +22,7 @@ def test_a_package_that_shadows_ours_is_named(tmp_path: Path) -> None:
     (tmp_path / "tasks/__init__.py").touch()
     code = (
         "import seedbed.launch as l; from seedbed.errors import UserError\n"
-        "try: l._import_flows('sweep')\nexcept UserError as e: print(e)"
+        "try: l.import_flows('sweep')\nexcept UserError as e: print(e)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert f"the package 'tasks' at {tmp_path} shadows Seedbed's" in done.stdout

@@ -1,0 +1,28 @@
+"""The same sweep on a Ray cluster of this machine; run where Ray is installed (pip install 'seedbed[ray]')."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.loopback import Loopback
+from tests.support.sweeps import Sweep
+
+pytest.importorskip("prefect_ray", reason="Ray is not installed (pip install 'seedbed[ray]')")
+
+
+@pytest.mark.usefixtures("seedbed_home")
+@pytest.mark.timeout(600)
+def test_ray_gives_the_figures_of_threads_and_pays_as_much(tmp_path: Path) -> None:
+    with Loopback() as server:
+        alone = Sweep(tmp_path / "alone", server)
+        code, _, err = alone.run()
+        assert code == 0, err
+        calls = server.books.requests
+    with Loopback() as server:
+        spread = Sweep(tmp_path / "spread", server)
+        code, _, err = spread.run("--set", "runner.kind=ray")
+        assert code == 0, err
+        assert spread.usage() == alone.usage()
+        assert server.books.requests == calls

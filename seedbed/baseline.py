@@ -26,6 +26,8 @@ from seedbed.registry import get_suite
 from seedbed.report.contest import Contest, ContestKey, contests
 from seedbed.store import Store, read_json, write_json
 
+_CLOCK_TICK_S = 0.1
+"""A file's time comes from a coarser clock than `time.time()` and may lie a little before it."""
 _VERSION = re.compile(r"v(\d+)\.json")
 
 
@@ -163,7 +165,8 @@ def _refuse_unfinished(run: SweepRun) -> None:
         raise UserError(
             f"{run.folder}: this run is {status}, and a baseline needs every cell; go on with `seedbed run` first."
         )
-    changed = [cell.title for cell in run.plan.cells if _scored_at(run, cell) > summary.stat().st_mtime]
+    written = summary.stat().st_mtime + _CLOCK_TICK_S
+    changed = [cell.title for cell in run.plan.cells if _scored_at(run, cell) > written]
     if changed:
         raise UserError(
             f"{run.folder}: {changed[0]} was run again since, so this run's scores are gone; accept the newest run."

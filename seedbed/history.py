@@ -81,7 +81,8 @@ def plot(store: Store, sweep: str, rows: Sequence[Mapping[str, Any]]) -> Path:
         _mark_verdicts(axis, shown)
         ticks = range(0, len(shown), max(1, len(shown) // 10))
         axis.set_xticks(ticks, [shown[i]["at"][5:16].replace("T", "\n") for i in ticks], fontsize=7)
-        drawing.legend(fontsize=7, loc="outside right center")
+        if any(row["figures"] for row in shown):
+            drawing.legend(fontsize=7, loc="outside right center")
         path = folder(store, sweep) / "history.png"
         write_bytes(path, rendered(drawing, "history", sweep).png)
     return path

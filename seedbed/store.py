@@ -89,6 +89,8 @@ class Store:
     """The root folder of all runs (`experiment_runs_data` by default), or their prefix on object storage."""
 
     root: Path
+    since: float = 0.0
+    """What was made before this moment does not count: the sweep was started afresh then."""
 
     def cell_dir(self, cell: Cell) -> Path:
         return self.root / cell.folder

@@ -185,7 +185,7 @@ def _check_group(check: _Checker, run: SweepRun, path: Path, own: list[Cell]) ->
     metrics: dict[str, dict[str, Any]] = {label: resolve(suite.aggregate)(listed) for label, listed in rows.items()}
     if suite.score_group is not None:
         metrics = resolve(suite.score_group)(rows, metrics)
-    expected = {"metrics": metrics, "cells": {cell.label: cell.id for cell in own}}
+    expected = {"metrics": metrics, "cells": {cell.label: cell.id for cell in own}, "since": run.store.since}
     check.compare(path, _body(path), expected)
 
 

@@ -9,6 +9,7 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact, cr
 from prefect.cache_policies import NO_CACHE
 
 from seedbed import reports
+from seedbed.phases.aggregate import finished_cells
 from seedbed.phases.context import open_run
 from seedbed.report.cells import cell_table, cost_records
 
@@ -30,7 +31,9 @@ def publish(folder: str) -> None:
         text, key=artifact_key("summary", sweep), description=f"Summary of {sweep}, files in {folder}"
     )
     create_table_artifact(
-        cell_table(run.store, run.plan), key=artifact_key("cells", sweep), description=f"Cells of {sweep}"
+        cell_table(run.store, run.plan, finished_cells(run)),
+        key=artifact_key("cells", sweep),
+        description=f"Cells of {sweep}",
     )
     create_table_artifact(
         cost_records(run.folder), key=artifact_key("costs", sweep), description=f"Calls and costs of {sweep} by phase"

@@ -28,7 +28,8 @@ def score_group(folder: str, group: GroupKey, finished: Sequence[str]) -> dict[s
         rows = {cell.label: _score_rows(run, cell) for cell in cells}
         metrics = resolve(suite.score_group)(rows, metrics)
     target = run.store.group_dir(group) / "metrics.json"
-    write_json(target, {"metrics": metrics, "cells": {cell.label: cell.id for cell in cells}})
+    ids = {cell.label: cell.id for cell in cells}
+    write_json(target, {"metrics": metrics, "cells": ids, "since": run.store.since})
     console = resolve(suite.console)(metrics) if suite.console else _plain_console(suite, metrics)
     return {"path": str(target), "console": console}
 
@@ -76,8 +77,10 @@ def finished_cells(run: SweepRun) -> set[str]:
     found: set[str] = set()
     for cell in run.plan.cells:
         marker = run.store.cell_dir(cell) / "done" / "score.json"
-        if marker.exists() and read_json(marker)["cell_id"] == cell.id:
-            found.add(cell.id)
+        if marker.exists():
+            data = read_json(marker)
+            if data["cell_id"] == cell.id and data["finished_at"] >= run.fresh_since:
+                found.add(cell.id)
     return found
 
 
@@ -106,9 +109,9 @@ def read_console(folder: Path, plan_groups: Sequence[GroupKey]) -> str:
     parts: list[str] = []
     for group in plan_groups:
         path = run.store.group_dir(group) / "metrics.json"
-        if path.exists():
-            suite = get_suite(group[0])
-            metrics = read_json(path)["metrics"]
+        data: dict[str, Any] = read_json(path) if path.exists() else {"since": -1.0}
+        if data["since"] >= run.store.since:
+            suite, metrics = get_suite(group[0]), data["metrics"]
             lines = resolve(suite.console)(metrics) if suite.console else _plain_console(suite, metrics)
             parts.append(f"{group[0]} · {group[1]} · {group[2]} · seed {group[3]}\n{lines}")
     return "\n\n".join(parts)

@@ -70,7 +70,7 @@ def open_run(folder: str) -> SweepRun:
     return SweepRun(
         folder=path,
         plan=read_plan(path / "plan.json"),
-        store=Store(as_path(settings["root"])),
+        store=Store(as_path(settings["root"]), settings["fresh_since"]),
         fresh_since=settings["fresh_since"],
         replay=settings["replay"],
         rescore_since=settings.get("rescore_since"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from seedbed.registry import get_suite
 from seedbed.store import Store, read_json
 
 
-def cell_table(store: Store, plan: Plan) -> list[dict[str, Any]]:
-    """A row a cell: what it is, its metrics if it has them, what it used."""
+def cell_table(store: Store, plan: Plan, finished: Container[str]) -> list[dict[str, Any]]:
+    """A row a cell: what it is, and for those finished their metrics and what they used."""
     rows: list[dict[str, Any]] = []
     for cell in plan.cells:
         row: dict[str, Any] = {
@@ -22,9 +23,8 @@ def cell_table(store: Store, plan: Plan) -> list[dict[str, Any]]:
             "model": cell.model,
             "seed": cell.seed,
         }
-        path = store.cell_dir(cell) / "metrics.json"
-        if path.exists():
-            data = read_json(path)
+        if cell.id in finished:
+            data = read_json(store.cell_dir(cell) / "metrics.json")
             metrics = data["metrics"].get(cell.label, {})
             row |= {
                 m.label: _rounded(metrics.get(m.name), m.digits)

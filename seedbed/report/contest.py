@@ -81,6 +81,9 @@ def group_metrics(store: Store, plan: Plan) -> dict[str, dict[str, Any]]:
         if not path.exists():
             continue
         data = read_json(path)
+        if data["since"] < store.since:
+            # Of an earlier run: since the sweep was started afresh no cell of the group has finished.
+            continue
         for cell in cells:
             if data["cells"].get(cell.label) == cell.id:
                 usage = read_json(store.cell_dir(cell) / "metrics.json")["usage"]

@@ -90,7 +90,7 @@ def test_a_planted_regression_fails_with_the_figures_as_its_reason(lab: Lab, fir
 
 
 def test_a_night_in_which_every_call_fails_is_inconclusive(lab: Lab, first_night: str) -> None:
-    broken = ["models.reader.options.errors={'500': 1.0}", "models.reader.retries=0"]
+    broken = ["models.reader.options.errors={server: 1.0}", "models.reader.retries=0"]
     state = lab.wait(lab.trigger(overrides=broken))
     assert (state["type"], state["name"]) == ("FAILED", "Inconclusive")
     assert "no cell of it has a result" in state["message"]

@@ -26,7 +26,7 @@ from seedbed.phases.aggregate import aggregate, score_group
 from seedbed.phases.context import open_run
 from seedbed.phases.run import run_phase
 from seedbed.plan import Plan, make_plan
-from seedbed.store import Store, write_json
+from seedbed.store import Store, read_json, write_json
 
 CONFIG = """\
 name: night
@@ -129,6 +129,16 @@ def test_a_night_that_died_long_ago_is_left_alone(tmp_path: Path) -> None:
     died, _ = start_night(plan_of(tmp_path), tmp_path / "out")
     died.rename(died.with_name("20240101T030000-aaaa"))
     assert not start_night(plan_of(tmp_path), tmp_path / "out")[1]
+
+
+def test_a_night_in_which_nothing_finished_does_not_show_last_nights_scores(tmp_path: Path) -> None:
+    first_run(tmp_path)
+    made, _ = start_night(plan_of(tmp_path), tmp_path / "out")
+    cell = open_run(str(made)).plan.cells[0].id
+    aggregate(str(made), {cell: "every call failed"}, "partial")
+    assert read_json(made / "summary.json")["rows"] == []
+    result, _ = judge_night(str(made), "partial")
+    assert result.headline == "inconclusive: the run is partial and no cell of it has a result"
 
 
 def test_a_baseline_survives_the_files_it_was_made_from_and_every_version_is_kept(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ demo: $(VENV)/installed
 	$(BIN)/seedbed run configs/demo.yaml
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

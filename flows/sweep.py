@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,12 +23,18 @@ from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError,
 from seedbed.lm.runtime import stop_asked
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.run import Phase, is_done
-from tasks.aggregate import aggregate, score_group
+from tasks.aggregate import aggregate, score_groups
 from tasks.generate import generate
 from tasks.optimise import optimise
 from tasks.policy import PhaseTask
 from tasks.publish import publish
 from tasks.score import score
+
+_SHOWN_CACHED = 200
+"""So many finished cells come back Cached, task by task. Of more, one line in the log says as much and costs a
+hundredth."""
+_PAIR_TASKS = 50
+"""Groups are paired in about so many tasks at most."""
 
 CHAIN: tuple[tuple[Phase, PhaseTask], ...] = (("optimise", optimise), ("generate", generate), ("score", score))
 """The phases of a cell; one without an optimizer starts with the second."""
@@ -58,8 +65,11 @@ async def sweep(folder: str) -> State[Any]:
     at_once = asyncio.Semaphore(workers)
     with ThreadPoolExecutor(workers, thread_name_prefix="seedbed-wait") as waiters:
         async with stopped_by_cancellation(run):
-            ended = {cell.id: asyncio.Event() for cell in run.plan.cells}
-            outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in run.plan.cells))
+            before = await _finished_before(run, waiters)
+            cells = [cell for cell in run.plan.cells if cell.id not in before]
+            ended = {cell.id: asyncio.Event() for cell in cells}
+            outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in cells))
+            outcomes += [CellOutcome(cell, None, ()) for cell in run.plan.cells if cell.id in before]
         status = _status(run, outcomes)
         await _pair_groups(run, outcomes, waiters)
         failures = {outcome.cell.id: outcome.failure for outcome in outcomes if outcome.failure is not None}
@@ -82,7 +92,7 @@ async def _run_cell(
 ) -> CellOutcome:
     """A cell in its turn, after the one whose answers it wants to reuse; its outcome goes into the run's log."""
     source = run.plan.cache_source(cell)
-    if source is not None:
+    if source is not None and source.id in ended:
         await ended[source.id].wait()
     try:
         async with at_once:
@@ -119,6 +129,21 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
     return CellOutcome(cell, None, before)
 
 
+async def _finished_before(run: SweepRun, waiters: ThreadPoolExecutor) -> set[str]:
+    """Cells that need nothing and are too many to be shown one by one."""
+
+    def done(cell: Cell) -> bool:
+        return all(is_done(str(run.folder), cell.id, phase) for phase, _ in _chain(run, cell))
+
+    loop = asyncio.get_running_loop()
+    found = await asyncio.gather(*(loop.run_in_executor(waiters, done, cell) for cell in run.plan.cells))
+    finished = {cell.id for cell, is_finished in zip(run.plan.cells, found, strict=True) if is_finished}
+    if len(finished) <= _SHOWN_CACHED:
+        return set()
+    get_run_logger().info("%d of %d cells were finished before", len(finished), len(run.plan.cells))
+    return finished
+
+
 def _chain(run: SweepRun, cell: Cell) -> tuple[tuple[Phase, PhaseTask], ...]:
     if run.rescore_since is not None:
         return CHAIN[2:]
@@ -127,12 +152,18 @@ def _chain(run: SweepRun, cell: Cell) -> tuple[tuple[Phase, PhaseTask], ...]:
 
 async def _pair_groups(run: SweepRun, outcomes: list[CellOutcome], waiters: ThreadPoolExecutor) -> None:
     done = {outcome.cell.id: outcome.futures for outcome in outcomes if outcome.failure is None}
-    for group, cells in run.plan.groups().items():
-        finished = [cell.id for cell in cells if cell.id in done]
-        if finished:
-            before = [future for cell_id in finished for future in done[cell_id]]
-            submitted = score_group.submit(str(run.folder), group, finished, wait_for=before)  # pyright: ignore[reportCallIssue]
-            await _settle(submitted, waiters, must=True)
+    groups = [
+        (group, finished)
+        for group, cells in run.plan.groups().items()
+        if (finished := [cell.id for cell in cells if cell.id in done])
+    ]
+    size = math.ceil(len(groups) / _PAIR_TASKS) or 1
+    submitted: list[PrefectFuture[Any]] = []
+    for at in range(0, len(groups), size):
+        part = groups[at : at + size]
+        before = [future for _, finished in part for cell_id in finished for future in done[cell_id]]
+        submitted.append(score_groups.submit(str(run.folder), part, wait_for=before))  # pyright: ignore[reportCallIssue]
+    await asyncio.gather(*(_settle(future, waiters, must=True) for future in submitted))
 
 
 async def _settle(future: PrefectFuture[Any], waiters: ThreadPoolExecutor, *, must: bool = False) -> State[Any]:

@@ -20,14 +20,14 @@ from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import paid_latencies
 from seedbed.manifest import git_state
 from seedbed.objects import subfolders
-from seedbed.paths import as_path
+from seedbed.paths import as_path, is_local
 from seedbed.phases.context import SweepRun
 from seedbed.registry import get_suite
 from seedbed.report.contest import Contest, ContestKey, contests
 from seedbed.store import Store, read_json, write_json
 
-_CLOCK_TICK_S = 0.1
-"""A file's time comes from a coarser clock than `time.time()` and may lie a little before it."""
+_TICK_S, _STORAGE_TICK_S = 0.1, 2.0
+"""A file's time comes from a coarser clock than `time.time()`, an object's has whole seconds."""
 _VERSION = re.compile(r"v(\d+)\.json")
 
 
@@ -165,7 +165,7 @@ def _refuse_unfinished(run: SweepRun) -> None:
         raise UserError(
             f"{run.folder}: this run is {status}, and a baseline needs every cell; go on with `seedbed run` first."
         )
-    written = summary.stat().st_mtime + _CLOCK_TICK_S
+    written = summary.stat().st_mtime + (_TICK_S if is_local(summary) else _STORAGE_TICK_S)
     changed = [cell.title for cell in run.plan.cells if _scored_at(run, cell) > written]
     if changed:
         raise UserError(

@@ -9,7 +9,7 @@ from typing import Any
 
 from prefect import Flow
 from prefect.client.schemas.objects import State
-from prefect.states import Cancelled, Completed, Failed
+from prefect.states import Failed
 
 from flows.cancel import stopped_by_cancellation
 from seedbed.errors import SeedbedError
@@ -38,15 +38,3 @@ async def explained(work: Callable[[], Awaitable[State[Any]]]) -> State[Any]:
         return await work()
     except SeedbedError as error:
         return Failed(message=str(error))
-
-
-def ended(status: str, folder: Path) -> State[Any]:
-    """The state of a flow whose sweep ended so."""
-    message = f"{status}: results in {folder}"
-    match status:
-        case "completed":
-            return Completed(message=message)
-        case "interrupted":
-            return Cancelled(message=message)
-        case _:
-            return Failed(message=message)

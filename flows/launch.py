@@ -9,9 +9,10 @@ from typing import Any
 from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
 
-from flows.inside import ended, explained, run_planned
+from flows.inside import explained, run_planned
 from flows.requests import RescoreRequest, SweepRequest
 from flows.rescore import rescore_on
+from flows.states import state_of
 from flows.sweep import sweep_on
 from seedbed.launch import prepare
 from seedbed.paths import as_root
@@ -28,7 +29,7 @@ async def launch_sweep(request: SweepRequest) -> State[Any]:
         plan, root = await asyncio.to_thread(request.plan)
         folder = await asyncio.to_thread(prepare, plan, root, fresh=request.fresh)
         get_run_logger().info("%s: %d cells, results in %s", plan.config.name, len(plan.cells), folder)
-        return ended(await run_planned(sweep_on(plan.config.runner), folder), folder)
+        return state_of(await run_planned(sweep_on(plan.config.runner), folder), f"results in {folder}")
 
     return await explained(work)
 
@@ -39,7 +40,7 @@ async def launch_rescore(request: RescoreRequest) -> State[Any]:
 
     async def work() -> State[Any]:
         plan, folder = await asyncio.to_thread(_prepare_rescore, request)
-        return ended(await run_planned(rescore_on(plan.config.runner), folder), folder)
+        return state_of(await run_planned(rescore_on(plan.config.runner), folder), f"results in {folder}")
 
     return await explained(work)
 

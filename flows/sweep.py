@@ -13,10 +13,10 @@ from prefect import Flow, flow, get_run_logger, tags
 from prefect.client.schemas.objects import State
 from prefect.futures import PrefectFuture
 from prefect.runtime import flow_run
-from prefect.states import Cancelled, Completed, Failed
 
 from flows.cancel import stopped_by_cancellation
 from flows.runners import task_runner
+from flows.states import state_of
 from seedbed.cell import Cell
 from seedbed.config import RunnerConfig
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped
@@ -75,7 +75,7 @@ async def sweep(folder: str) -> State[Any]:
         failures = {outcome.cell.id: outcome.failure for outcome in outcomes if outcome.failure is not None}
         await _settle(aggregate.submit(folder, failures, status), waiters, must=True)
         await _settle(publish.submit(folder), waiters, must=True)
-    return _end_state(status, len(failures), len(outcomes))
+    return state_of(status, f"{len(outcomes) - len(failures)} of {len(outcomes)} cells have results")
 
 
 def sweep_on(runner: RunnerConfig) -> Flow[[str], Any]:
@@ -197,14 +197,3 @@ def _status(run: SweepRun, outcomes: list[CellOutcome]) -> str:
     if stops:
         return "budget_reached"
     return "partial" if reasons else "completed"
-
-
-def _end_state(status: str, failed: int, total: int) -> State[Any]:
-    message = f"{status}: {total - failed} of {total} cells have results"
-    match status:
-        case "completed":
-            return Completed(message=message)
-        case "interrupted":
-            return Cancelled(message=message)
-        case _:
-            return Failed(message=message)

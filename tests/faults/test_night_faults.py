@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -37,17 +37,21 @@ def _wait_for_requests(server: Loopback, count: int) -> None:
         time.sleep(0.01)
 
 
-def _watch_closely() -> None:
-    """The automation on dead runs, with the shortest silence that a heartbeat of 30 s allows."""
-    os.environ.update(prefect_server.client_environment())
-    from flows import deploy
+def _in_prefect(code: str) -> None:
+    """Run code that speaks to the server, in a process of its own: Prefect reads its settings once, when imported."""
+    environment = {**os.environ, **prefect_server.client_environment()}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
 
-    async def renew() -> None:
-        automation = deploy.dead_runs()
-        automation.trigger.within = timedelta(seconds=45)  # type: ignore[union-attr]
-        await deploy._renew(automation)
 
-    asyncio.run(renew())
+WATCH_CLOSELY = """
+from flows import deploy
+
+# The shortest silence that a heartbeat of 30 s allows.
+automation = deploy.dead_runs()
+automation.trigger.within = timedelta(seconds=45)
+asyncio.run(deploy._renew(automation))
+"""
 
 
 @pytest.mark.usefixtures("seedbed_home")
@@ -56,7 +60,7 @@ def test_a_killed_worker_leaves_a_run_that_is_marked_and_the_next_completes_it(t
     with Loopback(latency_s=0.25) as server:
         lab, sweep = _lab(tmp_path, server, "test-kill")
         lab.deploy()
-        _watch_closely()
+        _in_prefect(WATCH_CLOSELY)
         lab.start_worker()
         dead = lab.trigger()
         _wait_for_requests(server, 30)
@@ -119,14 +123,13 @@ def _inbox() -> Iterator[tuple[str, list[Any]]]:
         serving.shutdown()
 
 
-def _make_block(name: str, url: str) -> None:
-    os.environ.update(prefect_server.client_environment())
-    from prefect.blocks.notifications import CustomWebhookNotificationBlock
+MAKE_BLOCKS = """
+from prefect.blocks.notifications import CustomWebhookNotificationBlock
 
-    block = CustomWebhookNotificationBlock(
-        name=name, url=url, json_data={"said": "{{subject}}", "more": "{{body}}"}
-    )  # fmt: skip
-    block.save(name, overwrite=True)
+for name in ("from-flow", "from-automation"):
+    said = {{"said": "{{{{subject}}}}", "more": "{{{{body}}}}"}}
+    CustomWebhookNotificationBlock(name=name, url="{url}", json_data=said).save(name, overwrite=True)
+"""
 
 
 @pytest.mark.usefixtures("seedbed_home")
@@ -136,8 +139,7 @@ def test_a_bad_night_is_told_to_the_webhook_the_block_and_by_the_automation(
     told = "gate: {min_effect: 0.5, notify: {url_env: NIGHT_HOOK, block: custom-webhook/from-flow}}\n"
     with Loopback() as server, _inbox() as (url, came):
         monkeypatch.setenv("NIGHT_HOOK", url)
-        _make_block("from-flow", url)
-        _make_block("from-automation", url)
+        _in_prefect(MAKE_BLOCKS.format(url=url))
         sweep = Sweep(tmp_path, server, f"out: out\n{told}")
         assert sweep.config.exists()
         lab = Lab(tmp_path, "loop.yaml", "test-notify")

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
-from prefect import Flow, flow, get_run_logger, tags
+from prefect import Flow, flow, get_client, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.futures import PrefectFuture
 from prefect.runtime import flow_run
@@ -61,6 +62,7 @@ def _flow_run_name() -> str:
 async def sweep(folder: str) -> State[Any]:
     """Run the sweep whose plan lies in `folder`. One failed cell does not sink the rest; the flow then ends Failed."""
     run = open_run(folder)
+    await _tag(run)
     workers = run.plan.config.runner.workers
     at_once = asyncio.Semaphore(workers)
     with ThreadPoolExecutor(workers, thread_name_prefix="seedbed-wait") as waiters:
@@ -83,6 +85,14 @@ def sweep_on(runner: RunnerConfig) -> Flow[[str], Any]:
     return sweep.with_options(task_runner=task_runner(runner))
 
 
+async def _tag(run: SweepRun) -> None:
+    """Suites, benchmarks and models as tags of the run. Not of its tasks: Prefect asks the server for a slot for every
+    tag of a task, which takes longer than the task, and their names say as much."""
+    names = {name for cell in run.plan.cells for name in (cell.suite, cell.benchmark, cell.model)}
+    async with get_client() as client:
+        await client.update_flow_run(UUID(flow_run.id), tags=sorted({*flow_run.tags, *names}))
+
+
 async def _run_cell(
     run: SweepRun,
     cell: Cell,
@@ -96,8 +106,7 @@ async def _run_cell(
         await ended[source.id].wait()
     try:
         async with at_once:
-            with tags(cell.suite, cell.benchmark, cell.label, cell.model, f"seed {cell.seed}"):
-                outcome = await _run_phases(run, cell, waiters)
+            outcome = await _run_phases(run, cell, waiters)
     finally:
         ended[cell.id].set()
     if outcome.failure is None:

@@ -54,7 +54,9 @@ def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False
     name = plan.config.name
     since = start_fresh(engine, name, [cell.id for cell in plan.cells]) if fresh else fresh_since(engine, name)
     engine.dispose()
-    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    now = datetime.now(UTC)
+    # Names sort by time, also of two runs within a second.
+    stamp = f"{now:%Y%m%dT%H%M%S}-{now.microsecond:05x}{secrets.token_hex(1)}"
     folder = store.sweep_dir(name, stamp)
     settings: dict[str, Any] = {"root": str(root), "fresh_since": since, "replay": replay}
     if rescore:

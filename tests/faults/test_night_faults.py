@@ -45,6 +45,8 @@ def _in_prefect(code: str) -> None:
 
 
 WATCH_CLOSELY = """
+import asyncio
+from datetime import timedelta
 from flows import deploy
 
 # The shortest silence that a heartbeat of 30 s allows.

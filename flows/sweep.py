@@ -140,6 +140,8 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
 
 async def _finished_before(run: SweepRun, waiters: ThreadPoolExecutor) -> set[str]:
     """Cells that need nothing and are too many to be shown one by one."""
+    if len(run.plan.cells) <= _SHOWN_CACHED:
+        return set()
 
     def done(cell: Cell) -> bool:
         return all(is_done(str(run.folder), cell.id, phase) for phase, _ in _chain(run, cell))

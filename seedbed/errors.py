@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 ProviderErrorKind = Literal[
@@ -78,3 +79,18 @@ class ReplayMiss(SweepStopped):
 
 class Interrupted(SweepStopped):
     """The sweep was asked to stop; no new call is started."""
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it was raised from, outermost first."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def is_stop(error: BaseException) -> bool:
+    """Whether an error is the end of the sweep and not a fault of the sample it came up with."""
+    return any(isinstance(cause, SweepStopped) for cause in causes(error))

@@ -193,11 +193,11 @@ def _of_figures(place: str, base: Figures, own: Figures, config: GateConfig) -> 
 
 
 def _cost(place: str, base: Figures, own: Figures, allowed: float) -> Iterator[Reason]:
-    """By dollars as if fresh; by tokens where a price is unknown."""
-    priced = base.list_usd is not None and own.list_usd is not None
-    before = (base.list_usd if priced else base.tokens) or 0.0
-    after = (own.list_usd if priced else own.tokens) or 0.0
-    if not before or not base.n_samples or not own.n_samples:
+    """By dollars as if fresh; by tokens where a price is unknown, or was nothing."""
+    priced = bool(base.list_usd) and own.list_usd is not None
+    before = base.list_usd if priced else base.tokens
+    after = own.list_usd if priced else own.tokens
+    if not before or after is None or not base.n_samples or not own.n_samples:
         return
     growth = (after / own.n_samples) / (before / base.n_samples) - 1
     if growth > allowed:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from seedbed.errors import UserError
+from seedbed.errors import UserError, causes
 
 _PACKAGES = {"s3": "'seedbed[s3]'", "gs": "gcsfs universal-pathlib", "az": "adlfs universal-pathlib"}
 """Object storage that shows a put whole or not at all, and what pip must install for it. Only s3 is tested."""
@@ -122,14 +121,7 @@ def explain(error: BaseException) -> str | None:
 
 
 def _storage_error(error: BaseException) -> BaseException | None:
-    return next((e for e in _causes(error) if type(e).__module__.startswith(("botocore", "aiobotocore"))), None)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    current: BaseException | None = error
-    while current is not None:
-        yield current
-        current = current.__cause__ or current.__context__
+    return next((e for e in causes(error) if type(e).__module__.startswith(("botocore", "aiobotocore"))), None)
 
 
 def _options(scheme: str) -> dict[str, Any]:

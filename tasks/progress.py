@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from seedbed.phases.halt import heed_stop
 from seedbed.phases.progress import listen
 from seedbed.phases.run import Phase, run_phase
 from tasks.remote import runtime_for_a_while
+
+logger = logging.getLogger("seedbed.tasks")
 
 _EVERY_S = 2.0
 """Between two looks."""
@@ -49,7 +52,7 @@ def _followed(run: SweepRun, cell_id: str, phase: Phase) -> Iterator[None]:
         long = time.monotonic() + _LONG_S
         while not over.wait(_EVERY_S):
             if remote:
-                heed_stop(run)
+                _heed_stop(run)
             if time.monotonic() > long:
                 artifact = _shown(artifact, seen, title)
         if artifact is not None:
@@ -65,6 +68,14 @@ def _followed(run: SweepRun, cell_id: str, phase: Phase) -> Iterator[None]:
         over.set()
         remove()
         follower.join()
+
+
+def _heed_stop(run: SweepRun) -> None:
+    try:
+        heed_stop(run)
+    except Exception as error:
+        # Storage that is away for a moment must not end the watch: a stop would then never be heard.
+        logger.warning("could not look whether the sweep is to stop: %s", error)
 
 
 def _shown(artifact: UUID | None, seen: list[int], title: str) -> UUID | None:

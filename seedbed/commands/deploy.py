@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 import seedbed
 from seedbed import server
 from seedbed.cli import EXIT_OK
@@ -52,11 +54,11 @@ def _deploy(arguments: argparse.Namespace) -> None:
         },
     )
     print(f"Deployed to pool {arguments.pool}, {_commit_tag()}:")
-    print(f"  launch-sweep/sweep        run {config} or another config, from the UI's form")
-    print(f"  nightly/nightly           {config} at {arguments.cron!r} ({arguments.timezone})")
-    print("  launch-rescore/rescore    new metrics on stored answers")
+    for deployment in yaml.safe_load(file.read_text(encoding="utf-8"))["deployments"]:
+        when = f" ({arguments.cron}, {arguments.timezone})" if deployment.get("schedules") else ""
+        print(f"  {deployment['name'] + when:<30}{deployment.get('description', '')}")
     for does in asyncio.run(deploy.watch(arguments.notify)):
-        print(f"  automation                {does}")
+        print(f"  {'automation':<30}{does}")
     print(f"  {os.environ['PREFECT_API_URL'].removesuffix('/api')}/deployments")
 
 

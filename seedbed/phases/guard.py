@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from seedbed.errors import CellFailed, ProviderError, SeedbedError
+from seedbed.errors import CellFailed, ProviderError, SeedbedError, causes
 from seedbed.lm.lm import SeedbedLM
 from seedbed.phases.context import CellContext
-from seedbed.phases.samples import causes, describe
+from seedbed.phases.samples import describe
 
 if TYPE_CHECKING:
     from seedbed.lm.runtime import Binding, LMRuntime

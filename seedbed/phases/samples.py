@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from seedbed.errors import ProviderError
+from seedbed.errors import ProviderError, causes
 from seedbed.redact import redact
 from seedbed.suite import Case, Prediction
 
@@ -52,11 +52,3 @@ def describe(error: BaseException) -> dict[str, Any]:
         if isinstance(cause, ProviderError):
             return {"kind": cause.kind, "message": redact(cause.message)}
     return {"kind": type(error).__name__, "message": redact(str(error))[:1000]}
-
-
-def causes(error: BaseException) -> Iterable[BaseException]:
-    """The error and what it was raised from, outermost first."""
-    current: BaseException | None = error
-    while current is not None:
-        yield current
-        current = current.__cause__ or current.__context__

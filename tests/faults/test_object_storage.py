@@ -22,19 +22,8 @@ from seedbed.lm.ledger.database import sqlite_url
 from seedbed.paths import as_path
 from tests.support.loopback import Loopback
 from tests.support.s3 import S3Server
-from tests.support.sweeps import Sweep
+from tests.support.sweeps import OFFLINE, Sweep
 
-CONFIG = """\
-name: tryout
-seeds: [0, 1]
-models:
-  reader: {model: offline/reader, temperature: 0.7}
-experiments:
-  - suite: crosslingual
-    models: [reader]
-    benchmarks: [{name: tiny, limit: 6}]
-    systems: [direct, multi]
-"""
 OF_THE_MOMENT = {"latency_s", "latency_ms", "started_at", "ended_at", "at", "execution", "id", "attempt"}
 SAME_IN_A_CELL = (
     "cell.json",
@@ -107,8 +96,8 @@ def test_a_sweep_on_object_storage_gives_the_files_of_one_on_a_disk_and_is_never
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     config = tmp_path / "tryout.yaml"
-    config.write_text(CONFIG, encoding="utf-8")
-    (tmp_path / "remote.yaml").write_text(f"{CONFIG}ledger: {sqlite_url(tmp_path / 'remote.sqlite')}\n")
+    config.write_text(OFFLINE, encoding="utf-8")
+    (tmp_path / "remote.yaml").write_text(f"{OFFLINE}ledger: {sqlite_url(tmp_path / 'remote.sqlite')}\n")
     out = f"s3://{bucket}/lab"
     seedbed("run", str(config), "--out", str(tmp_path / "out"))
     seedbed("run", str(tmp_path / "remote.yaml"), "--out", out)

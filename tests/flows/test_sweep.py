@@ -13,18 +13,8 @@ from typing import Any
 import pytest
 
 from tests.flows.conftest import RunSweep
+from tests.support.sweeps import OFFLINE
 
-SWEEP = """\
-name: tryout
-seeds: [0, 1]
-models:
-  reader: {model: offline/reader, temperature: 0.7}
-experiments:
-  - suite: crosslingual
-    models: [reader]
-    benchmarks: [{name: tiny, limit: 6}]
-    systems: [direct, multi]
-"""
 Api = Callable[[str, dict[str, Any]], Any]
 
 
@@ -46,7 +36,7 @@ def tasks_of(api: Api, run: dict[str, Any], expected: int) -> list[dict[str, Any
 
 
 def test_a_sweep_runs_from_yaml_to_summary_and_a_second_time_all_is_cached(run_sweep: RunSweep, api: Api) -> None:
-    first = run_sweep(SWEEP)
+    first = run_sweep(OFFLINE)
     assert first.code == 0, first.err
     assert "multi    | EM=" in first.out
     assert "Simulated" in first.out
@@ -64,7 +54,7 @@ def test_a_sweep_runs_from_yaml_to_summary_and_a_second_time_all_is_cached(run_s
     artifacts = api("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [flow_run["id"]]}}})
     assert {artifact["key"] for artifact in artifacts} >= {"summary-tryout", "cells-tryout", "costs-tryout"}
 
-    second = run_sweep(SWEEP)
+    second = run_sweep(OFFLINE)
     assert second.code == 0, second.err
     assert [row["metrics"] for row in second.summary()["rows"]] == [row["metrics"] for row in first.summary()["rows"]]
     assert second.summary()["costs"] == first.summary()["costs"], "the second run made new calls"
@@ -73,11 +63,11 @@ def test_a_sweep_runs_from_yaml_to_summary_and_a_second_time_all_is_cached(run_s
 
 
 def test_a_cached_result_is_not_believed_when_its_files_are_gone(run_sweep: RunSweep) -> None:
-    first = run_sweep(SWEEP, "--set", "seeds=[0]")
+    first = run_sweep(OFFLINE, "--set", "seeds=[0]")
     folder = first.cell(0, "tiny_multi_Baseline_reader")
     before = (folder / "metrics.json").read_text()
     shutil.rmtree(folder)
-    again = run_sweep(SWEEP, "--set", "seeds=[0]")
+    again = run_sweep(OFFLINE, "--set", "seeds=[0]")
     assert again.code == 0, again.err
     assert json.loads((folder / "metrics.json").read_text())["metrics"] == json.loads(before)["metrics"]
     reused = [row for row in again.summary()["costs"] if row["outcome"] == "reused"]
@@ -86,11 +76,11 @@ def test_a_cached_result_is_not_believed_when_its_files_are_gone(run_sweep: RunS
 
 def test_fresh_pays_again_and_its_account_begins_anew(run_sweep: RunSweep) -> None:
     one_cell = ("--set", "seeds=[0]", "--set", "experiments.0.systems=[direct]")
-    run_sweep(SWEEP, *one_cell)
-    again = run_sweep(SWEEP, *one_cell, "--fresh")
+    run_sweep(OFFLINE, *one_cell)
+    again = run_sweep(OFFLINE, *one_cell, "--fresh")
     assert again.code == 0, again.err
     assert [(row["outcome"], row["calls"]) for row in again.summary()["costs"]] == [("paid", 6)]
-    resumed = run_sweep(SWEEP, *one_cell)
+    resumed = run_sweep(OFFLINE, *one_cell)
     assert [(row["outcome"], row["calls"]) for row in resumed.summary()["costs"]] == [("paid", 6)]
 
 
@@ -173,6 +163,6 @@ def test_one_failed_cell_does_not_sink_the_others(run_sweep: RunSweep, api: Api)
 
 
 def test_a_given_prefect_api_url_is_respected(run_sweep: RunSweep) -> None:
-    run = run_sweep(SWEEP, env={"PREFECT_API_URL": "http://127.0.0.1:9/api"})
+    run = run_sweep(OFFLINE, env={"PREFECT_API_URL": "http://127.0.0.1:9/api"})
     assert run.code == 2, "no server answers there, and the sweep does not run on another"
     assert run.err.startswith("seedbed: PREFECT_API_URL is http://127.0.0.1:9/api")

@@ -44,6 +44,12 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
+def _is_flow(pid: int) -> bool:
+    with suppress(OSError):
+        return b"prefect.engine" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
 @lru_cache(maxsize=1)
 def _api() -> str:
     return server.start().api
@@ -118,6 +124,14 @@ class Lab:
             assert time.monotonic() < deadline, (state, (self.folder / "worker.log").read_text(encoding="utf-8"))
             time.sleep(0.3)
         return state
+
+    def wait_until_idle(self, timeout: float = 60.0) -> None:
+        """Wait until the worker runs no flow any more."""
+        assert self._worker is not None
+        deadline = time.monotonic() + timeout
+        while any(_is_flow(process) for process in _descendants(self._worker.pid)):
+            assert time.monotonic() < deadline, "a flow's process does not end"
+            time.sleep(0.2)
 
     def artifacts(self, run: str) -> dict[str, Any]:
         """By key, the artifacts of a flow run and of the sweep inside it."""

@@ -41,6 +41,20 @@ runner: {{kind: threads, workers: 2}}
 """
 
 
+OFFLINE = """\
+name: tryout
+seeds: [0, 1]
+models:
+  reader: {model: offline/reader, temperature: 0.7}
+experiments:
+  - suite: crosslingual
+    models: [reader]
+    benchmarks: [{name: tiny, limit: 6}]
+    systems: [direct, multi]
+"""
+"""Four small cells of the offline model, for tests that need no endpoint."""
+
+
 class Sweep:
     """A config on a server, and the commands on it."""
 
@@ -82,7 +96,9 @@ class Sweep:
     def attempts(self) -> list[Any]:
         engine = open_database(self.ledger)
         with reading(engine) as connection:
-            rows = list(connection.execute(text("SELECT key, outcome, sample, cell, spent_usd FROM attempts")))
+            rows = list(
+                connection.execute(text("SELECT key, outcome, sample, cell, spent_usd, started_at FROM attempts"))
+            )
         engine.dispose()
         return rows
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from seedbed.config import ModelConfig
-from seedbed.errors import ProviderError, ProviderErrorKind
+from seedbed.errors import ProviderError, ProviderErrorKind, causes
 from seedbed.lm.providers.openai_http import http_error, is_loopback, retry_after
 from seedbed.lm.types import Attempt, JsonDict
 
@@ -104,7 +104,7 @@ def _translate(error: Exception) -> ProviderError:
     said, status = f"{type(error).__name__}: {error}"[:_MAX_ERROR_TEXT], _status(error)
     if type(error).__name__ == "ContextWindowExceededError":
         return ProviderError("context_length", said, status=status)
-    for cause in _chain(error):
+    for cause in causes(error):
         match cause:
             case httpx.HTTPStatusError():
                 return http_error(cause.response.status_code, _headers(error, cause.response), _content(cause.response))
@@ -124,15 +124,6 @@ def _translate(error: Exception) -> ProviderError:
     return ProviderError(
         kind or "invalid_request", said, status=status, retry_after=retry_after(_headers(error, None))
     )  # fmt: skip
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def _status(error: Exception) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.errors import BudgetReached, Interrupted, ReplayMiss
+from seedbed.errors import is_stop
 from seedbed.suite import Case, PhaseContext
 from seedbed.suites.finance_dialog.turns import Row
 
@@ -31,8 +31,6 @@ async def judge_turns(
 
 
 async def _rate(rate: Any, judge: Any, row: Row, turn: Mapping[str, Any]) -> None:
-    from seedbed.suites.finance_dialog.agents.play import causes
-
     row["lm_judge_score"] = None
     try:
         answer: Any = await rate.acall(
@@ -42,7 +40,7 @@ async def _rate(rate: Any, judge: Any, row: Row, turn: Mapping[str, Any]) -> Non
             lm=judge,
         )
     except Exception as error:
-        if any(isinstance(cause, BudgetReached | Interrupted | ReplayMiss) for cause in causes(error)):
+        if is_stop(error):
             raise
         row["lm_judge_error"] = f"{type(error).__name__}: {error}"[:300]
         return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from seedbed.errors import BudgetReached, Interrupted, ProviderError, ReplayMiss
+from seedbed.errors import ProviderError, causes, is_stop
 from seedbed.redact import redact
 from seedbed.suites.finance_dialog.agents.turn import Session, TurnInput, TurnOutput
 
@@ -45,7 +45,7 @@ async def _turn(session: Session, turn: TurnInput, timeout_s: float, attempts: i
                 output = await session.respond(turn)
             status, error = "ok", None
         except Exception as failure:
-            if any(isinstance(cause, BudgetReached | Interrupted | ReplayMiss) for cause in causes(failure)):
+            if is_stop(failure):
                 raise  # the sweep stops here; that is no fault of the turn
             status, error = describe(failure)
     return _record(turn, output, status, error, 1000 * (time.perf_counter() - started), tried)
@@ -60,13 +60,6 @@ def describe(failure: BaseException) -> tuple[TurnStatus, str]:
             text = f"{cause.kind}: {redact(cause.message)}"
             return "timeout" if cause.kind == "timeout" else "error", text[:500]
     return "error", f"{type(failure).__name__}: {redact(str(failure))}"[:500]
-
-
-def causes(error: BaseException) -> Iterable[BaseException]:
-    current: BaseException | None = error
-    while current is not None:
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def dialog_status(turns: Sequence[Mapping[str, Any]]) -> str:

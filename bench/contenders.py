@@ -158,7 +158,7 @@ def seedbed(url: str, total: int, concurrency: int, *, ledger: bool = True) -> d
 
         async def phase(count: int, start: int) -> None:
             with dspy.context(lm=lm, adapter=quick_adapter(), disable_history=True, track_usage=False):
-                await run_all(runtime, range(start, start + count), ask, at_once=concurrency)
+                await run_all(runtime, range(start, start + count), ask, calls_at_once=concurrency)
 
         found = measured(total, lambda count, start: runtime.run(phase(count, start)))
         runtime.close()
@@ -191,7 +191,7 @@ def seedbed_memory(url: str, total: int, concurrency: int) -> dict[str, float]:
 
         async def phase() -> None:
             with dspy.context(lm=lm, adapter=quick_adapter(), disable_history=True, track_usage=False):
-                await run_all(runtime, range(total), ask, at_once=concurrency)
+                await run_all(runtime, range(total), ask, calls_at_once=concurrency)
 
         runtime.run(phase())
         found["rss_end_mb"] = rss_mb()

@@ -27,7 +27,8 @@ from seedbed.lm.ledger import (
     Stored,
     Unknown,
 )
-from seedbed.lm.limits import Limiter
+from seedbed.lm.limits import Limiter, Place
+from seedbed.lm.pace import Pace
 from seedbed.lm.prices import TokenPrice, worst_case
 from seedbed.lm.stop import StopSignal
 from seedbed.lm.tokens import rough_size, told_usage
@@ -91,6 +92,7 @@ class Exchange:
         self._stops = stops
         self._stop = stop
         self._replay = replay
+        self.pace = Pace()
         self._flights: dict[str, asyncio.Future[Stored | None]] = {}
 
     async def answer(self, query: Query[R], line: Line) -> R:
@@ -106,11 +108,8 @@ class Exchange:
         fresh: Stored | None = None
         try:
             while True:
-                await line.limiter.acquire()
-                try:
-                    found = await self._try(query, line)
-                finally:
-                    line.limiter.release()
+                with await line.limiter.place() as place:
+                    found = await self._try(query, line, place)
                 if found is not None:
                     reply, fresh = found
                     return reply
@@ -125,7 +124,7 @@ class Exchange:
         await self._recorded(self._ledger.begin(self._begin(query, line, known)))
         return query.kind.read(orjson.loads(known.body))
 
-    async def _try(self, query: Query[R], line: Line) -> tuple[R, Stored | None] | None:
+    async def _try(self, query: Query[R], line: Line, place: Place) -> tuple[R, Stored | None] | None:
         scope = query.binding.scope
         self._stops.check(scope.cell)
         begin = self._begin(query, line)
@@ -133,7 +132,7 @@ class Exchange:
             case Stored() as stored:
                 return query.kind.read(orjson.loads(stored.body)), stored
             case Granted(attempt_id):
-                return await self._call(query, line, begin, attempt_id)
+                return await self._call(query, line, place, begin, attempt_id)
             case Busy():
                 return None
             case OverBudget(cap, used, reserved):
@@ -174,8 +173,8 @@ class Exchange:
             self._ledger.end(_not_sent(begin, granted.attempt_id))
 
     async def _call(
-        self, query: Query[R], line: Line, begin: Begin, attempt_id: int
-    ) -> tuple[R, Stored | None]:  # fmt: skip
+        self, query: Query[R], line: Line, place: Place, begin: Begin, attempt_id: int
+    ) -> tuple[R, Stored | None]:
         cell, limiter = begin.scope.cell, line.limiter
         ended: End | None = _not_sent(begin, attempt_id)
         reply: JsonDict | None = None
@@ -211,10 +210,13 @@ class Exchange:
             # Also when cancelled, or after a bug in a provider: no record may say "in flight" for ever.
             assert ended is not None
             recorded = self._ledger.end(ended)
+            # The next call may go: the ledger writes in order, so its begin is never on record before this end.
+            place.leave()
             if ended.outcome != "lost":
                 await self._recorded(recorded)
         limiter.succeeded()
         limiter.settle(query.size, usage.input + usage.output)
+        await self.pace.turn()
         return answer, kept
 
     async def _recorded(self, future: asyncio.Future[R]) -> R:

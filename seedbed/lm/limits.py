@@ -11,12 +11,33 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Self
 
 from seedbed.config import Limits
 
 _DEFAULT_PAUSE_S = 1.0
 
 Sleep = Callable[[float], Awaitable[None]]
+
+
+class Place:
+    """A call's place among those in flight, until it is left or its `with` ends."""
+
+    __slots__ = ("_give_back",)
+
+    def __init__(self, give_back: Callable[[], None]) -> None:
+        self._give_back: Callable[[], None] | None = give_back
+
+    def leave(self) -> None:
+        if self._give_back is not None:
+            self._give_back()
+            self._give_back = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
 
 
 class Limiter:
@@ -51,8 +72,12 @@ class Limiter:
             self._tokens.set_rate(self._limits.tpm / parts)
         self._wake()
 
-    async def acquire(self) -> None:
-        """Take one of the model's places; `release` gives it back."""
+    async def place(self) -> Place:
+        """Wait for one of the model's places."""
+        await self._acquire()
+        return Place(self._release)
+
+    async def _acquire(self) -> None:
         if self._in_flight < self.allowed and not self._waiting:
             self._in_flight += 1
             return
@@ -63,15 +88,11 @@ class Limiter:
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
                 # The place came in the same moment as the cancellation.
-                self.release()
+                self._release()
             else:
                 with suppress(ValueError):
                     self._waiting.remove(waiter)
             raise
-
-    def release(self) -> None:
-        self._in_flight -= 1
-        self._wake()
 
     async def wait_to_send(self, tokens: int, sleep: Sleep = asyncio.sleep) -> None:
         """Wait out a pause and the rates; `tokens` is the size the request is expected to have."""
@@ -106,6 +127,10 @@ class Limiter:
     async def _wait_out_pause(self, sleep: Sleep) -> None:
         while (pause := self._paused_until - time.monotonic()) > 0:
             await sleep(pause)
+
+    def _release(self) -> None:
+        self._in_flight -= 1
+        self._wake()
 
     def _wake(self) -> None:
         while self._waiting and self._in_flight < self.allowed:

@@ -122,6 +122,10 @@ class LMRuntime:
         """After a stop: how long running calls may still take; None where all of them are to finish."""
         return self._stops.grace_s(cell)
 
+    async def turn(self) -> None:
+        """Wait for a turn on the loop: for who starts work that is one of many."""
+        await self._exchange.pace.turn()
+
     def close(self) -> None:
         """Give up what still runs, write what is queued, and end the thread. Nobody is left waiting."""
         if self._closed:

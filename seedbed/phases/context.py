@@ -155,7 +155,7 @@ class CellContext:
             report(self.cell, self.phase, len(results), len(cases))
 
         limits = [self.run.plan.model(self.cell, role)[1].limits.concurrency for role in self._roles()]
-        await run_all(self.runtime, cases, one, at_once=max(limits), cell=self.cell.id)
+        await run_all(self.runtime, cases, one, calls_at_once=max(limits), cell=self.cell.id)
         return [results[case.sample_id] for case in cases]
 
     def account(self) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from seedbed.lm.runtime import LMRuntime
 T = TypeVar("T")
 
 _LOOK_S = 0.25
+_AHEAD = 4
+"""One item is made ready for so many that are being answered."""
 
 
 async def run_all(
@@ -18,14 +20,16 @@ async def run_all(
     items: Sequence[T],
     work: Callable[[T], Awaitable[None]],
     *,
-    at_once: int,
+    calls_at_once: int,
     cell: str | None = None,
 ) -> None:
-    """Do the work of every item, `at_once` at a time. When the runtime (or `cell` of it) is stopped, no further item
+    """Do the work of every item, of somewhat more at a time than the model takes calls: a call that ends then finds the
+    next one ready to be sent. When the runtime (or `cell` of it) is stopped, no further item
     is started, those running get a moment to end (at a budget's end: all the time they need), and the reason is
     raised."""
     waiting = iter(items)
-    workers = [asyncio.ensure_future(_work_on(runtime, waiting, work, cell)) for _ in range(min(at_once, len(items)))]
+    at_once = min(calls_at_once + calls_at_once // _AHEAD, len(items))
+    workers = [asyncio.ensure_future(_work_on(runtime, waiting, work, cell)) for _ in range(at_once)]
     running = set(workers)
     deadline: float | None = None
     try:
@@ -50,4 +54,5 @@ async def _work_on(
     for item in waiting:
         if runtime.is_stopped(cell):
             return
+        await runtime.turn()
         await work(item)

@@ -28,7 +28,7 @@ def _work(made: LMRuntime, n: int, limits: tuple[Cap, ...], cell: str = "c", at_
             return
 
     with suppress(BudgetReached):
-        made.run(run_all(made, range(n), one, at_once=at_once, cell=cell))
+        made.run(run_all(made, range(n), one, calls_at_once=at_once, cell=cell))
     return answered
 
 

@@ -46,7 +46,7 @@ def test_a_stop_ends_calls_that_hang(tmp_path: Path, sync: bool, monkeypatch: py
                 if sync:
                     lm("hello")
                 else:
-                    made.run(run_all(made, ["hello"], lambda q: lm.acall(q), at_once=4))  # type: ignore[arg-type]
+                    made.run(run_all(made, ["hello"], lambda q: lm.acall(q), calls_at_once=4))  # type: ignore[arg-type]
             except Exception as error:
                 failed.append(error)
 

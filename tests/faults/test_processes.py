@@ -80,7 +80,7 @@ def test_two_processes_with_64_calls_in_flight_each_keep_one_cap(tmp_path: Path)
 def test_what_a_killed_process_had_in_flight_is_lost_and_the_rest_is_not_paid_again(tmp_path: Path) -> None:
     url, at_once = lm.ledger_url(tmp_path), 16
     with Loopback(latency_s=0.1) as server:
-        first = Worker(url, server, questions=range(100), at_once=at_once, max_usd=1.0)
+        first = Worker(url, server, questions=range(100), max_usd=1.0, limits={"concurrency": at_once})
         first.wait_until_ready()
         first.go()
         _wait_for_requests(server, 40)

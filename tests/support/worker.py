@@ -109,7 +109,7 @@ def main() -> None:
             answered.append(number)
 
     with suppress(BudgetReached):
-        made.run(run_all(made, range(*task["questions"]), one, at_once=task["at_once"], cell=cell))
+        made.run(run_all(made, range(*task["questions"]), one, calls_at_once=task["at_once"], cell=cell))
     reason = made._stops.reason(cell)  # type: ignore[attr-defined]
     made.close()
     print(json.dumps({"answered": len(answered), "stopped": type(reason).__name__ if reason else None}))

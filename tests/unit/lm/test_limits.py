@@ -20,12 +20,11 @@ def test_no_more_than_the_allowed_number_is_in_flight() -> None:
 
         async def one() -> None:
             nonlocal most, now
-            await limiter.acquire()
-            now += 1
-            most = max(most, now)
-            await asyncio.sleep(0.001)
-            now -= 1
-            limiter.release()
+            with await limiter.place():
+                now += 1
+                most = max(most, now)
+                await asyncio.sleep(0.001)
+                now -= 1
 
         await asyncio.gather(*(one() for _ in range(100)))
         assert most == 5
@@ -33,22 +32,36 @@ def test_no_more_than_the_allowed_number_is_in_flight() -> None:
     _run(work)
 
 
+def test_a_place_left_twice_is_one_place() -> None:
+    async def work() -> None:
+        limiter = Limiter(Limits(concurrency=1))
+        with await limiter.place() as first:
+            first.leave()
+            second = await asyncio.wait_for(limiter.place(), 1)
+        third = asyncio.ensure_future(limiter.place())
+        await asyncio.sleep(0.01)
+        assert not third.done(), "the end of the block gave a place back that was left before"
+        second.leave()
+        await asyncio.wait_for(third, 1)
+
+    _run(work)
+
+
 def test_cancelled_waiters_give_their_place_on() -> None:
     async def work() -> None:
         limiter = Limiter(Limits(concurrency=2))
-        for _ in range(2):
-            await limiter.acquire()
-        waiting = [asyncio.ensure_future(limiter.acquire()) for _ in range(10)]
+        taken = [await limiter.place() for _ in range(2)]
+        waiting = [asyncio.ensure_future(limiter.place()) for _ in range(10)]
         await asyncio.sleep(0)
         for task in waiting[:9]:
             task.cancel()
         # A place comes free in the same moment as the cancellations.
-        limiter.release()
-        limiter.release()
+        for place in taken:
+            place.leave()
         await asyncio.gather(*waiting, return_exceptions=True)
-        limiter.release()
+        waiting[9].result().leave()
         for _ in range(2):
-            await asyncio.wait_for(limiter.acquire(), 1)
+            await asyncio.wait_for(limiter.place(), 1)
 
     _run(work)
 

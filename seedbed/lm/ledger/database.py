@@ -37,6 +37,7 @@ __all__ = [
     "DEAD_AFTER_S",
     "HEARTBEAT_S",
     "heartbeat",
+    "impatient",
     "open_database",
     "reading",
     "register_owner",
@@ -116,6 +117,18 @@ def reading(engine: Engine) -> Iterator[Connection]:
         options["isolation_level"] = "REPEATABLE READ"
     with engine.connect() as connection:
         yield connection.execution_options(**options)
+
+
+def impatient(engine: Engine) -> Connection | None:
+    """A connection whose transactions fail at once where another writer is in the way; None where each is a round trip
+    to a server."""
+    if engine.dialect.name != "sqlite":
+        return None
+    connection = engine.connect()
+    connection.detach()  # the others of the pool do wait
+    assert connection.connection.dbapi_connection is not None
+    connection.connection.dbapi_connection.execute("PRAGMA busy_timeout=0")
+    return connection
 
 
 def register_owner(engine: Engine) -> int:

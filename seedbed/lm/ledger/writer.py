@@ -1,5 +1,9 @@
 """The one writer of a process: attempts arrive from the event loop, are written in batches, and are answered after
-the commit. A batch costs one transaction however many calls are in flight, which is what keeps a call's share small."""
+the commit. A batch costs one transaction however many calls are in flight, which is what keeps a call's share small.
+
+SQLite is written to on the loop itself: a batch takes a millisecond, less than a thread waits for the interpreter while
+the loop is busy. Where the loop would have to wait, for another process's writing or for a server, the thread does it.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +12,40 @@ import logging
 import queue
 import threading
 import time
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from seedbed.errors import SeedbedError
-from seedbed.lm.ledger import schema
-from seedbed.lm.ledger.budget import Book
-from seedbed.lm.ledger.database import HEARTBEAT_S, heartbeat, open_database, register_owner, sign_off, split_owners
-from seedbed.lm.ledger.records import Begin, BeginResult, Busy, CallScope, End, Granted, Stored, Unknown
-from seedbed.lm.ledger.repair import late_end, mark_lost
-from seedbed.lm.ledger.statements import Statements
-from seedbed.lm.types import Usage
+from seedbed.lm.ledger.database import (
+    HEARTBEAT_S,
+    heartbeat,
+    impatient,
+    open_database,
+    register_owner,
+    sign_off,
+    split_owners,
+)
+from seedbed.lm.ledger.records import Begin, BeginResult, End
+from seedbed.lm.ledger.repair import mark_lost
+from seedbed.lm.ledger.scribe import PriceOf, Scribe
 
 logger = logging.getLogger("seedbed.lm")
 
 _MAX_BATCH = 512
-_OWNER_SHIFT = 40
 _PAUSES_S = (0.05, 0.2, 0.8)
 _SERVER_PAUSES_S = (*_PAUSES_S, 3.0, 8.0, 15.0)
 """A server that is started anew is waited for: an answer that cannot be recorded is lost, and may be paid again."""
-_FIND_AT_ONCE = 400
 _INTRODUCTION_S = 1.2 * HEARTBEAT_S
 """Every process looks around with its heartbeat, and then needs a moment to act on what it saw."""
-
-PriceOf = Callable[[str, Usage], float | None]
-"""Model name and usage -> dollars as if fresh; None where the price is unknown."""
 
 _Entry = tuple[Begin | End, asyncio.Future[Any]]
 
 
 class Ledger:
-    """Opens (or makes) a ledger and starts its writer thread."""
+    """Opens (or makes) a ledger and starts its writer thread. Used from one event loop at a time."""
 
     def __init__(
         self,
@@ -57,13 +60,17 @@ class Ledger:
         self.peers = 1
         """Processes at work on this ledger, this one included; `on_peers` is told, from the writer's thread."""
         self._on_peers = on_peers
-        self._list_price = list_price
-        self._store_bodies = store_bodies
-        self._counter = 0
+        self._scribe = Scribe(self.engine.dialect, self.owner, list_price, store_bodies=store_bodies)
         self._closed = False
         self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
-        self._statements = Statements(self.engine.dialect)
-        self._known_caps: set[str] = set()
+        self._at_once = impatient(self.engine)
+        """What the loop writes with; None where only the thread may."""
+        self._collected: list[_Entry] = []
+        """What came in this pass of the loop and is written at its end."""
+        self._with_thread = 0
+        """Entries handed to the thread and not yet answered. As long as there are any, it gets all others too: they
+        are written in the order they came."""
+        self._handing = threading.Lock()
         with self.engine.begin() as connection:
             self._look_around(connection)
         self.known_from = time.monotonic() + (_INTRODUCTION_S if self.peers > 1 else 0.0)
@@ -86,9 +93,13 @@ class Ledger:
         """Write what is queued and stop."""
         if self._closed:
             return
-        self._closed = True
+        with self._handing:
+            self._closed = True
+            self._hand_over()
         self._queue.put(None)
         self._thread.join(timeout=30)
+        if self._at_once is not None:
+            self._at_once.close()
         try:
             sign_off(self.engine, self.owner)
         except SQLAlchemyError as error:
@@ -98,9 +109,40 @@ class Ledger:
     def _submit(self, item: Begin | End) -> asyncio.Future[Any]:
         if self._closed:
             raise SeedbedError("the ledger is closed")
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.put((item, future))
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        self._collected.append((item, future))
+        if len(self._collected) == 1:
+            loop.call_soon(self._write_collected)
         return future
+
+    def _write_collected(self) -> None:
+        with self._handing:
+            batch = self._collected
+            if self._closed:
+                _set_all([(future, SeedbedError("the ledger is closed")) for _, future in batch])
+                return
+            if self._at_once is not None and not self._with_thread:
+                try:
+                    results = self._transaction(self._at_once, [item for item, _ in batch])
+                except Exception as error:
+                    # Another process writes just now, or a row is bad. The thread has the time to wait and to find out.
+                    logger.debug("left to the ledger's thread: %s", error)
+                else:
+                    self._collected = []
+                    _set_all([(future, result) for (_, future), result in zip(batch, results, strict=True)])
+                    return
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        self._with_thread += len(self._collected)
+        for entry in self._collected:
+            self._queue.put(entry)
+        self._collected = []
+
+    def _answered(self, pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+        self._with_thread -= len(pairs)
+        _set_all(pairs)
 
     # -- the thread ------------------------------------------------------------------------------------------------
 
@@ -117,7 +159,7 @@ class Ledger:
         while not self._queue.empty():
             entry = self._queue.get_nowait()
             if entry is not None:
-                _resolve([entry[1]], SeedbedError("the ledger is closed"))
+                self._resolve([entry[1]], SeedbedError("the ledger is closed"))
 
     def _next_batch(self, wait_s: float) -> tuple[list[_Entry], bool]:
         batch: list[_Entry] = []
@@ -160,227 +202,45 @@ class Ledger:
                     self._write_batch([entry])
             else:
                 # Handed to the caller: nobody may wait for ever.
-                _resolve(futures, error)
+                self._resolve(futures, error)
         else:
-            _resolve(futures, results)
+            self._resolve(futures, results)
 
     def _commit(self, items: Sequence[Begin | End]) -> list[Any]:
         for pause in _PAUSES_S if self.engine.dialect.name == "sqlite" else _SERVER_PAUSES_S:
             try:
-                return self._transaction(items)
+                return self._by_thread(items)
             except OperationalError as error:
                 # Locked, two PostgreSQL writers in each other's way, or its server gone: the whole transaction can be
                 # made again.
                 logger.debug("the ledger's transaction is made again: %s", error)
                 time.sleep(pause)
-        return self._transaction(items)
+        return self._by_thread(items)
 
-    def _transaction(self, items: Sequence[Begin | End]) -> list[Any]:
+    def _by_thread(self, items: Sequence[Begin | End]) -> list[Any]:
+        with self.engine.connect() as connection:
+            return self._transaction(connection, items)
+
+    def _transaction(self, connection: Connection, items: Sequence[Begin | End]) -> list[Any]:
         try:
-            with self.engine.begin() as connection:
-                return self._write(connection, items)
+            with connection.begin():
+                return self._scribe.write(connection, items)
         except BaseException:
-            # What was counted in it was not written either.
-            self._known_caps.clear()
+            self._scribe.forget()
             raise
 
-    def _write(self, connection: Connection, items: Sequence[Begin | End]) -> list[Any]:
-        ends = [item for item in items if isinstance(item, End)]
-        begins = [item for item in items if isinstance(item, Begin)]
-        book = Book(connection, self._known_caps, self._statements)
-        book.load([*begins, *(end.begin for end in ends)])
-        # Ends first: what they store may answer a begin of the same batch.
-        if ends:
-            self._write_ends(connection, ends, book)
-        answers = iter(self._write_begins(connection, begins, book) if begins else [])
-        book.write()
-        return [next(answers) if isinstance(item, Begin) else None for item in items]
-
-    # -- begin -----------------------------------------------------------------------------------------------------
-
-    def _write_begins(self, connection: Connection, items: Sequence[Begin], book: Book) -> list[BeginResult]:
-        stored = self._find(connection, items)
-        answers: dict[int, BeginResult] = {}
-        claims: list[tuple[int, Begin]] = []
-        for index, item in enumerate(items):
-            found = stored.get(item.key)
-            if item.known is not None:
-                answers[index] = item.known
-            elif found is not None and found[1] >= item.scope.fresh_since:
-                answers[index] = found[0]
-            elif not item.may_call:
-                answers[index] = Unknown()
-            elif (over := book.reserve(item)) is not None:
-                answers[index] = over
-            else:
-                claims.append((index, item))
-        reused = [
-            self._reused_row(items[i], answer) for i, answer in answers.items() if isinstance(answer, Stored)
-        ]  # fmt: skip
-        if reused:
-            self._statements.insert_attempt.run(connection, reused)
-        if claims:
-            # One order for all writers: two that want the same keys then never wait for each other.
-            self._claim(connection, sorted(claims, key=lambda claim: claim[1].key), answers, book)
-        return [answers[index] for index in range(len(items))]
-
-    def _find(self, connection: Connection, items: Sequence[Begin]) -> dict[str, tuple[Stored, float]]:
-        keys = list({item.key for item in items if item.known is None})
-        found: dict[str, tuple[Stored, float]] = {}
-        for at in range(0, len(keys), _FIND_AT_ONCE):
-            for row in connection.execute(self._statements.find, {"keys": keys[at : at + _FIND_AT_ONCE]}):
-                usage = Usage(row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.estimated)
-                found[row.key] = (Stored(zlib.decompress(row.body), usage), row.made_at)
-        return found
-
-    def _claim(
-        self,
-        connection: Connection,
-        claims: Sequence[tuple[int, Begin]],
-        answers: dict[int, BeginResult],
-        book: Book,
-    ) -> None:
-        rows: list[dict[str, Any]] = [
-            self._row(item) | {"reserved_usd": item.reserved_usd, "estimated": False} for _, item in claims
-        ]
-        taken: set[int] = set()
-        contested = self._statements.claim.run(connection, rows) != len(rows)
-        if contested:
-            taken = self._claim_from_dead(connection, rows)
-        late = self._answered_meanwhile(connection, [item for _, item in claims])
-        bodies: list[dict[str, Any]] = []
-        for (index, item), row in zip(claims, rows, strict=True):
-            if row["id"] in taken:
-                book.settle(item, 0.0)
-                answers[index] = Busy()
-            elif item.key in late:
-                book.settle(item, 0.0)
-                ended = self._reused_row(item, late[item.key])
-                self._statements.finish.run(connection, [ended | {"id_": row["id"]}])
-                answers[index] = late[item.key]
-            else:
-                answers[index] = Granted(row["id"])
-                if self._store_bodies:
-                    bodies.append({"key": item.key, "body": zlib.compress(item.request, 1)})
-        if bodies:
-            self._statements.keep_request.run(connection, bodies)
-        if contested:
-            book.recount()
-
-    def _claim_from_dead(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> set[int]:
-        """Some keys are in flight elsewhere: take those of dead processes over; returns the ids that stay refused."""
-        _, dead = split_owners(connection)
-        # A process has a key in flight once. An own row that is still open had its end refused by the database.
-        mark_lost(connection, [*dead, self.owner], keys=[row["key"] for row in rows], but=[row["id"] for row in rows])
-        for row in rows:
-            self._statements.claim.run(connection, [row])
-        ids = [row["id"] for row in rows]
-        mine = connection.scalars(select(schema.attempts.c.id).where(schema.attempts.c.id.in_(ids)))
-        return set(ids) - set(mine)
-
-    def _answered_meanwhile(self, connection: Connection, items: Sequence[Begin]) -> dict[str, Stored]:
-        """Answers committed between our look-up and our claim; SQLite's write lock makes that impossible there."""
-        if connection.dialect.name == "sqlite":
-            return {}
-        found = self._find(connection, items)
-        fresh = {item.key: item.scope.fresh_since for item in items}
-        return {key: stored for key, (stored, made_at) in found.items() if made_at >= fresh[key]}
-
-    def _row(self, item: Begin) -> dict[str, Any]:
-        self._counter += 1
-        scope: CallScope = item.scope
-        return {
-            "id": (self.owner << _OWNER_SHIFT) + self._counter,
-            "owner": self.owner,
-            "sweep": scope.sweep,
-            "cell": scope.cell,
-            "phase": scope.phase,
-            "role": scope.role,
-            "execution": scope.execution,
-            "sample": item.sample,
-            "model": scope.model,
-            "key": item.key,
-            "number": item.number,
-            "started_at": time.time(),
-        }
-
-    def _reused_row(self, item: Begin, stored: Stored) -> dict[str, Any]:
-        listed = self._list_price(item.scope.model, stored.usage)
-        return self._row(item) | _ended("reused", stored.usage, 0.0, listed)
-
-    # -- end -------------------------------------------------------------------------------------------------------
-
-    def _write_ends(self, connection: Connection, items: Sequence[End], book: Book) -> None:
-        rows = [_end_row(item) for item in items]
-        if self._statements.finish.run(connection, rows) == len(rows):
-            for item in items:
-                book.settle(item.begin, (item.spent_usd or 0.0) + item.at_risk_usd)
-        else:
-            for item, row in zip(items, rows, strict=True):
-                late_end(connection, item, row)
-            book.recount()
-        if self._store_bodies:
-            kept = {item.begin.key: _response_row(item) for item in items if item.response is not None}
-            if kept:
-                self._statements.keep_response.run(connection, [kept[key] for key in sorted(kept)])
-
-
-def _ended(outcome: str, usage: Usage | None, spent: float | None, listed: float | None) -> dict[str, Any]:
-    return {
-        "outcome": outcome,
-        "tokens_in": usage.input if usage else None,
-        "tokens_out": usage.output if usage else None,
-        "tokens_cached": usage.cached if usage else None,
-        "tokens_reasoning": usage.reasoning if usage else None,
-        "estimated": usage.estimated if usage else False,
-        "spent_usd": spent,
-        "list_usd": listed,
-        "at_risk_usd": 0.0,
-        "latency_s": None,
-        "error_class": None,
-        "error": None,
-    }
-
-
-def _end_row(item: End) -> dict[str, Any]:
-    return _ended(item.outcome, item.usage, item.spent_usd, item.list_usd) | {
-        "id_": item.attempt_id,
-        "at_risk_usd": item.at_risk_usd,
-        "latency_s": item.latency_s,
-        "error_class": item.error_class,
-        # A database takes no half characters and PostgreSQL no zero bytes, and an error's text may hold them.
-        "error": item.error.encode("utf-8", "replace").decode().replace("\0", "\ufffd") if item.error else None,
-    }
-
-
-def _response_row(item: End) -> dict[str, Any]:
-    usage = item.usage
-    assert usage is not None
-    assert item.response is not None
-    return {
-        "key": item.begin.key,
-        "body": zlib.compress(item.response, 1),
-        "tokens_in": usage.input,
-        "tokens_out": usage.output,
-        "tokens_cached": usage.cached,
-        "tokens_reasoning": usage.reasoning,
-        "estimated": usage.estimated,
-        "made_at": time.time(),
-    }
-
-
-def _resolve(futures: Sequence[asyncio.Future[Any]], results: Sequence[Any] | Exception) -> None:
-    """Answer the callers of a batch, each loop woken once."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
-    for index, future in enumerate(futures):
-        result = results if isinstance(results, Exception) else results[index]
-        by_loop.setdefault(future.get_loop(), []).append((future, result))
-    for loop, pairs in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_set_all, pairs)
-        except RuntimeError:
-            # The loop was closed meanwhile: its callers are gone, the record is made.
-            logger.debug("a loop was closed before its ledger answers came")
+    def _resolve(self, futures: Sequence[asyncio.Future[Any]], results: Sequence[Any] | Exception) -> None:
+        """Answer the callers of a batch, each loop woken once."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
+        for index, future in enumerate(futures):
+            result = results if isinstance(results, Exception) else results[index]
+            by_loop.setdefault(future.get_loop(), []).append((future, result))
+        for loop, pairs in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(self._answered, pairs)
+            except RuntimeError:
+                # The loop was closed meanwhile: its callers are gone, the record is made.
+                logger.debug("a loop was closed before its ledger answers came")
 
 
 def _set_all(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:

@@ -1,0 +1,126 @@
+"""The writer: on the loop while nobody is in its way, by the thread while somebody is, and always in order."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seedbed.errors import SeedbedError
+from seedbed.lm.ledger import Begin, End, Granted, Ledger, Stored
+from seedbed.lm.types import Usage
+from tests.support.lm import ledger_url, scope, sums
+
+
+@contextmanager
+def _ledger(folder: Path) -> Iterator[Ledger]:
+    ledger = Ledger(ledger_url(folder), list_price=lambda _model, _usage: 1.0)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+@contextmanager
+def _other_writer(folder: Path) -> Iterator[Callable[[], None]]:
+    """Somebody else who holds the database's write lock until told to let go."""
+    connection = sqlite3.connect(folder / "ledger.sqlite", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield lambda: connection.execute("COMMIT") and None
+    finally:
+        connection.close()
+
+
+def _begin(key: str) -> Begin:
+    return Begin(scope(), key, 1, "sample", b"{}", 0.001, ())
+
+
+def _paid(granted: Any, begin: Begin) -> End:
+    assert isinstance(granted, Granted)
+    return End(granted.attempt_id, begin, "paid", Usage(1, 1), 1.0, 1.0, 0.0, 0.1, response=b'{"said": "yes"}')
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(work, 30))
+
+
+def test_alone_it_writes_without_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(ledger: Ledger) -> None:
+        begin = _begin("a")
+        await ledger.end(_paid(await ledger.begin(begin), begin))
+        assert isinstance(await ledger.begin(_begin("a")), Stored)
+
+    with _ledger(tmp_path) as ledger:
+        monkeypatch.setattr(ledger, "_write_batch", lambda batch: pytest.fail(f"the thread was given {batch}"))
+        _run(work(ledger))
+    assert sums(tmp_path).outcomes == {"paid": 1, "reused": 1}
+
+
+def test_the_loop_goes_on_while_another_process_writes_and_the_order_stays(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        begin = _begin("a")
+        granted = await ledger.begin(begin)
+        with _other_writer(tmp_path) as let_go:
+            ended = ledger.end(_paid(granted, begin))
+            ticks = 0
+            while ticks < 20:
+                await asyncio.sleep(0.005)
+                ticks += 1
+            assert not ended.done(), "the loop ran, the record waits"
+            again = ledger.begin(_begin("a"))
+            let_go()
+            await ended
+            assert isinstance(await again, Stored), "the begin overtook the end whose answer it was to find"
+        assert isinstance(await ledger.begin(_begin("b")), Granted)
+
+    with _ledger(tmp_path) as ledger:
+        _run(work(ledger))
+    assert sums(tmp_path).outcomes["reused"] == 1
+
+
+def test_after_a_wait_it_is_the_loop_that_writes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(ledger: Ledger) -> None:
+        with _other_writer(tmp_path) as let_go:
+            waiting = ledger.begin(_begin("a"))
+            await asyncio.sleep(0.05)
+            let_go()
+            await waiting
+        monkeypatch.setattr(ledger, "_write_batch", lambda batch: pytest.fail(f"the thread was given {batch}"))
+        assert isinstance(await ledger.begin(_begin("b")), Granted)
+
+    with _ledger(tmp_path) as ledger:
+        _run(work(ledger))
+
+
+def test_a_bad_row_does_not_take_the_others_of_its_batch_with_it(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        bad = Begin(scope(), "bad", 1, "sample", "not bytes", 0.001, ())  # type: ignore[arg-type]
+        ends = await asyncio.gather(
+            ledger.begin(_begin("a")), ledger.begin(bad), ledger.begin(_begin("b")), return_exceptions=True
+        )
+        assert [type(end).__name__ for end in (ends[0], ends[2])] == ["Granted", "Granted"]
+        assert isinstance(ends[1], Exception)
+
+    with _ledger(tmp_path) as ledger:
+        _run(work(ledger))
+
+
+def test_what_came_before_the_close_is_written_and_what_comes_after_is_refused(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        begin = _begin("a")
+        granted = await ledger.begin(begin)
+        ended = ledger.end(_paid(granted, begin))
+        ledger.close()
+        await ended
+        with pytest.raises(SeedbedError, match="closed"):
+            await ledger.begin(_begin("b"))
+
+    with _ledger(tmp_path) as ledger:
+        _run(work(ledger))
+    assert sums(tmp_path).outcomes == {"paid": 1}

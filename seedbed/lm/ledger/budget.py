@@ -71,15 +71,15 @@ class Book:
             self._changed.add(cap.scope)
 
     def _read(self, scope: str, since: float) -> list[float]:
-        row = self._statements.read_cap.first(self._connection, {"scope": scope})
-        if row is None or scope not in self._known:
-            if row is None:
+        found = self._statements.read_cap.all(self._connection, {"scope": scope})
+        if not found or scope not in self._known:
+            if not found:
                 self._statements.open_cap.run(self._connection, [{"scope": scope, "since": since}])
             recount(self._connection, scope)
             self._known.add(scope)
-            row = self._statements.read_cap.first(self._connection, {"scope": scope})
-            assert row is not None
-        return [row[0], row[1]]
+            found = self._statements.read_cap.all(self._connection, {"scope": scope})
+        ((used, reserved),) = found
+        return [used, reserved]
 
 
 def recount(connection: Connection, scope: str) -> None:

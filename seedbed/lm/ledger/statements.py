@@ -1,8 +1,10 @@
-"""The statements of the writer, compiled once. SQLAlchemy's own path to the driver costs more than SQLite does."""
+"""The statements of the writer, compiled once. SQLAlchemy's own path to the driver costs more than SQLite does, so
+there they go to the driver directly; whoever runs them turns its errors into SQLAlchemy's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, bindparam, insert, literal, select, update
@@ -52,15 +54,24 @@ class Prepared:
         self._sql = str(compiled)
         self._order: Sequence[str] | None = compiled.positiontup
         self._fixed: Mapping[str, Any] = {k: v for k, v in compiled.params.items() if v is not None}
+        self._direct = dialect.name == "sqlite"
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> int:
         """Execute for every row; returns how many rows of the table were touched in all."""
         parameters: Any = [self._parameters(row) for row in rows]
-        return connection.exec_driver_sql(self._sql, parameters[0] if len(rows) == 1 else parameters).rowcount
+        if not self._direct:
+            return connection.exec_driver_sql(self._sql, parameters[0] if len(rows) == 1 else parameters).rowcount
+        with closing(connection.connection.cursor()) as cursor:
+            cursor.executemany(self._sql, parameters)
+            return cursor.rowcount
 
-    def first(self, connection: Connection, row: Mapping[str, Any]) -> Sequence[Any] | None:
-        """The first row found."""
-        return connection.exec_driver_sql(self._sql, self._parameters(row)).first()
+    def all(self, connection: Connection, row: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """The rows found."""
+        if not self._direct:
+            return connection.exec_driver_sql(self._sql, self._parameters(row)).all()
+        with closing(connection.connection.cursor()) as cursor:
+            cursor.execute(self._sql, self._parameters(row))
+            return cursor.fetchall()
 
     def _parameters(self, row: Mapping[str, Any]) -> Any:
         if self._order is None:

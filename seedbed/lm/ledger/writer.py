@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -225,6 +226,9 @@ class Ledger:
         try:
             with connection.begin():
                 return self._scribe.write(connection, items)
+        except sqlite3.Error as error:
+            self._scribe.forget()
+            raise OperationalError("a batch of the ledger", None, error) from error
         except BaseException:
             self._scribe.forget()
             raise

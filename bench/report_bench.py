@@ -101,9 +101,8 @@ def make_cells(folder: Path, n_cells: int) -> Path:
         metrics = {
             c.label: json.loads((store.cell_dir(c) / "metrics.json").read_text())["metrics"][c.label] for c in cells
         }
-        write_json(
-            store.group_dir(group) / "metrics.json", {"metrics": metrics, "cells": {c.label: c.id for c in cells}}
-        )
+        found = {"metrics": metrics, "cells": {c.label: c.id for c in cells}, "since": store.since}
+        write_json(store.group_dir(group) / "metrics.json", found)
     return run
 
 

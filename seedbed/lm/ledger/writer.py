@@ -223,8 +223,9 @@ class Ledger:
             return self._transaction(connection, items)
 
     def _transaction(self, connection: Connection, items: Sequence[Begin | End]) -> list[Any]:
+        begun = connection.begin()  # a lock that is held elsewhere is met here, before anything is counted
         try:
-            with connection.begin():
+            with begun:
                 return self._scribe.write(connection, items)
         except sqlite3.Error as error:
             self._scribe.forget()

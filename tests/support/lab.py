@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -48,6 +49,17 @@ def _is_flow(pid: int) -> bool:
     with suppress(OSError):
         return b"prefect.engine" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
+
+
+def _wait_for_end(pid: int, timeout: float) -> None:
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([handle], [], [], timeout)[0], "a flow's process does not end"
+    finally:
+        os.close(handle)
 
 
 @lru_cache(maxsize=1)
@@ -126,12 +138,11 @@ class Lab:
         return state
 
     def wait_until_idle(self, timeout: float = 60.0) -> None:
-        """Wait until the worker runs no flow any more."""
+        """Wait until the processes of the flows that the worker runs have ended."""
         assert self._worker is not None
-        deadline = time.monotonic() + timeout
-        while any(_is_flow(process) for process in _descendants(self._worker.pid)):
-            assert time.monotonic() < deadline, "a flow's process does not end"
-            time.sleep(0.2)
+        for process in _descendants(self._worker.pid):
+            if _is_flow(process):
+                _wait_for_end(process, timeout)
 
     def artifacts(self, run: str) -> dict[str, Any]:
         """By key, the artifacts of a flow run and of the sweep inside it."""

@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CPU_BUDGET ?= 120
 
-.PHONY: demo test lint bench schema constraints clean
+.PHONY: demo test check lint style types layers bench schema constraints clean
 
 demo: $(VENV)/installed
 	$(BIN)/seedbed run configs/demo.yaml
@@ -11,10 +12,20 @@ demo: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-lint: $(VENV)/installed
+# Before each commit: a minute or two of CPU. Tests that are not marked slow have a budget, so that it stays at that.
+check: lint
+	$(BIN)/python -m pytest -q -m "not slow" -p tests.support.cpu_budget --cpu-budget $(CPU_BUDGET) tests/unit tests/golden
+
+lint: style types layers
+
+style: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed
 	$(BIN)/pyright --project pyproject.toml
+
+layers: $(VENV)/installed
 	$(BIN)/lint-imports
 
 bench: $(VENV)/installed

@@ -143,7 +143,7 @@ def seedbed(url: str, total: int, concurrency: int, *, ledger: bool = True) -> d
 
     from seedbed.lm.adapter import quick_adapter
     from seedbed.lm.ledger import CallScope, Cap
-    from seedbed.phases.pool import run_all
+    from seedbed.phases.run_all import run_all
 
     with tempfile.TemporaryDirectory() as folder:
         runtime = _runtime(Path(folder), url, concurrency)
@@ -176,7 +176,7 @@ def seedbed_memory(url: str, total: int, concurrency: int) -> dict[str, float]:
 
     from seedbed.lm.adapter import quick_adapter
     from seedbed.lm.ledger import CallScope
-    from seedbed.phases.pool import run_all
+    from seedbed.phases.run_all import run_all
 
     with tempfile.TemporaryDirectory() as folder:
         runtime = _runtime(Path(folder), url, concurrency)
@@ -200,8 +200,8 @@ def seedbed_memory(url: str, total: int, concurrency: int) -> dict[str, float]:
 
 
 def _runtime(folder: Path, url: str, concurrency: int) -> Any:
-    from seedbed.config import ModelConfig
     from seedbed.lm.runtime import LMRuntime
+    from seedbed.sweep.config import ModelConfig
 
     model = ModelConfig.model_validate(
         {

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seedbed.registry import register_suite
 from seedbed.suite import Benchmark, BenchmarkSpec, Case, Metric, Prediction, ScoreRow, Suite, SystemSpec
+from seedbed.sweep.registry import register_suite
 
 
 def _load(_options: Any) -> Benchmark:

@@ -17,16 +17,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from seedbed.config import Limits, ModelConfig
 from seedbed.lm.ledger.reads import history
 from seedbed.lm.ledger.schema import attempts
-from seedbed.lm.offline.tokens import count_tokens
+from seedbed.lm.nominal_tokens import count_tokens
 from seedbed.lm.session import open_session
 from seedbed.suites.rag_quality.cases import load
 from seedbed.suites.rag_quality.evalcase import EvalCase
 from seedbed.suites.rag_quality.evaluate import evaluate
 from seedbed.suites.rag_quality.judge import Judge
 from seedbed.suites.rag_quality.options import CaseOptions
+from seedbed.sweep.config import Limits, ModelConfig
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE.parent / "bench_results" / "ragas-venv"

@@ -23,13 +23,13 @@ from typing import Any
 
 import orjson
 
-from seedbed.config import load_config
-from seedbed.launch import prepare
-from seedbed.plan import make_plan
-from seedbed.registry import register_suite
-from seedbed.stats import mean
-from seedbed.store import Store, write_json
+from seedbed.analysis.means import mean
+from seedbed.phases.prepare import prepare
+from seedbed.storage.store import Store, write_json
 from seedbed.suite import Benchmark, BenchmarkOptions, BenchmarkSpec, Case, Metric, Options, ScoreRow, Suite, SystemSpec
+from seedbed.sweep.config import load_config
+from seedbed.sweep.plan import make_plan
+from seedbed.sweep.registry import register_suite
 
 SIZES = (100, 300, 1000)
 SAMPLES, SYSTEMS, SEEDS = 300, 10, 5
@@ -101,7 +101,8 @@ def make_cells(folder: Path, n_cells: int) -> Path:
         metrics = {
             c.label: json.loads((store.cell_dir(c) / "metrics.json").read_text())["metrics"][c.label] for c in cells
         }
-        found = {"metrics": metrics, "cells": {c.label: c.id for c in cells}, "since": store.since}
+        scores = {c.label: c.key("score") for c in cells}
+        found = {"metrics": metrics, "scores": scores, "generation": 0}
         write_json(store.group_dir(group) / "metrics.json", found)
     return run
 

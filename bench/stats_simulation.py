@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.paired import bootstrap_interval, mcnemar_of, rate_interval, resampled_means, sign_flip_p
-from seedbed.report.compute import Columns
-from seedbed.report.jackknife import Jackknife
-from seedbed.stats import over_seeds
+from seedbed.analysis.comparisons import Columns
+from seedbed.analysis.jackknife import Jackknife
+from seedbed.analysis.means import over_seeds
+from seedbed.analysis.paired import bootstrap_interval, mcnemar_of, rate_interval, resampled_means, sign_flip_p
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator

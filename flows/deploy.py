@@ -20,6 +20,7 @@ from prefect.events.actions import ChangeFlowRunState, SendNotification
 from prefect.events.schemas.automations import EventTrigger, Posture
 from prefect.exceptions import ObjectAlreadyExists
 
+from flows.compat import block_id
 from seedbed.errors import UserError
 
 SILENT_FOR = timedelta(seconds=90)
@@ -128,9 +129,7 @@ async def _block_id(slug: str) -> UUID:
         ) from None
     if not hasattr(block, "notify"):
         raise UserError(f"--notify {slug}: not a notification block; take one such as slack-webhook/NAME.")
-    document = block._block_document_id  # pyright: ignore[reportPrivateUsage]
-    assert document is not None
-    return document
+    return block_id(block)
 
 
 async def _renew(automation: Automation) -> None:

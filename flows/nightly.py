@@ -10,11 +10,11 @@ from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
-from flows.inside import explained, run_planned
 from flows.notify import notify
 from flows.requests import NightlyRequest
+from flows.subflow import explained, run_planned
 from flows.sweep import sweep_on
-from seedbed.nightly import start_night
+from seedbed.nightly.night import start_night
 from tasks.gate import gate
 
 

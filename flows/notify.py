@@ -9,8 +9,8 @@ from typing import Any
 from prefect import get_run_logger
 from prefect.blocks.core import Block
 
-from seedbed.config import NotifyConfig
 from seedbed.lm.providers.openai_http import is_loopback
+from seedbed.sweep.config import NotifyConfig
 
 _TIMEOUT_S = 20.0
 

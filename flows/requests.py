@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from seedbed.config import SweepConfig, load_config
-from seedbed.paths import as_root
-from seedbed.plan import Plan, make_plan, missing_keys
+from seedbed.errors import UserError
+from seedbed.storage.paths import as_root
+from seedbed.sweep.checks import missing_keys
+from seedbed.sweep.config import SweepConfig, load_config
+from seedbed.sweep.plan import Plan, make_plan
+
+_MAY_CHANGE = (
+    ("runner", "workers"),
+    ("max_error_share",),
+    ("models", "*", "temperature"),
+    ("models", "*", "retries"),
+    ("models", "*", "timeout_s"),
+    ("models", "*", "limits", "concurrency"),
+    ("models", "*", "options", "*"),
+)
+"""What a request may override. It comes over the network: where calls, keys and results go, which code runs and what
+may be spent is for the config alone to say, which lies on the worker's own disk."""
 
 
 class ConfigRequest(BaseModel):
@@ -18,27 +33,37 @@ class ConfigRequest(BaseModel):
 
     config: str = Field(description="The sweep's YAML file, from the folder of the deployment.")
     seeds: list[int] | None = Field(default=None, description="Other seeds than the config's.")
-    max_usd: float | None = Field(default=None, ge=0, description="Another budget than the config's, in dollars.")
-    overrides: list[str] = Field(
-        default_factory=list, description="Further fields to override, each FIELD=VALUE (runner.workers=8)."
+    max_usd: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="A smaller budget than the config's, in dollars."
     )
-    out: str | None = Field(default=None, description="Where results go; the config says where by default.")
+    overrides: list[str] = Field(
+        default_factory=list,
+        description=f"Further fields to override, each FIELD=VALUE: {', '.join(map('.'.join, _MAY_CHANGE))}.",
+    )
 
     def plan(self) -> tuple[Plan, Path]:
         """The plan, checked as `seedbed run` checks it, and the root of its results."""
-        overrides = list(self.overrides)
-        if self.seeds is not None:
-            overrides.append(f"seeds={self.seeds}")
-        if self.max_usd is not None:
-            overrides.append(f"budget.max_usd={self.max_usd}")
+        for override in self.overrides:
+            _refuse_unlisted(override)
+        own, _ = load_config(Path(self.config))
+        overrides = [*self.overrides, *self._own_overrides(own)]
         config, source = load_config(Path(self.config), overrides)
         plan = make_plan(config, source)
         missing_keys(config, source)
         plan.load_benchmarks()
-        return plan, self.root(config)
+        return plan, as_root(config.out)
 
-    def root(self, config: SweepConfig) -> Path:
-        return as_root(self.out or config.out)
+    def _own_overrides(self, own: SweepConfig) -> Iterator[str]:
+        if self.seeds is not None:
+            yield f"seeds={self.seeds}"
+        if self.max_usd is None:
+            return
+        if own.budget.max_usd is not None and self.max_usd > own.budget.max_usd:
+            raise UserError(
+                f"max_usd {self.max_usd:g}: {self.config} allows {own.budget.max_usd:g}; a request can lower the "
+                "budget and not raise it. Change budget.max_usd in the file."
+            )
+        yield f"budget.max_usd={self.max_usd}"
 
 
 class SweepRequest(ConfigRequest):
@@ -56,5 +81,14 @@ class RescoreRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    sweep: str = Field(description="Name of the sweep.")
-    out: str = Field(default="experiment_runs_data", description="Where its results are.")
+    config: str = Field(description="The sweep's YAML file: it says the sweep's name and where its results are.")
+
+
+def _refuse_unlisted(override: str) -> None:
+    name = override.partition("=")[0]
+    parts = name.split(".")
+    for allowed in _MAY_CHANGE:
+        if len(parts) == len(allowed) and all(a in ("*", part) for a, part in zip(allowed, parts, strict=True)):
+            return
+    listed = ", ".join(map(".".join, _MAY_CHANGE))
+    raise UserError(f"override {name}: a request may change {listed} only; change the config's file for the rest.")

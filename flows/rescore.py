@@ -7,7 +7,7 @@ from typing import Any
 from prefect import Flow
 
 from flows.sweep import sweep_on
-from seedbed.config import RunnerConfig
+from seedbed.sweep.config import RunnerConfig
 
 
 def rescore_on(runner: RunnerConfig) -> Flow[[str], Any]:

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from seedbed.config import RunnerConfig
 from seedbed.errors import UserError
+from seedbed.sweep.config import RunnerConfig
 
 _ANSWER_S = 5.0
 

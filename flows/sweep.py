@@ -18,18 +18,15 @@ from prefect.runtime import flow_run
 from flows.cancel import stopped_by_cancellation
 from flows.runners import task_runner
 from flows.states import state_of
-from seedbed.cell import Cell
-from seedbed.config import RunnerConfig
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped
 from seedbed.lm.runtime import stop_asked
+from seedbed.phases.changes import Ran, stale, summarise, write_ran
 from seedbed.phases.context import SweepRun, open_run
-from seedbed.phases.run import Phase, is_done
+from seedbed.sweep.cell import Cell, Phase
+from seedbed.sweep.config import RunnerConfig
 from tasks.aggregate import aggregate, score_groups
-from tasks.generate import generate
-from tasks.optimise import optimise
-from tasks.policy import PhaseTask
-from tasks.publish import publish
-from tasks.score import score
+from tasks.artifacts import publish
+from tasks.phase import PHASE_TASKS
 
 _SHOWN_CACHED = 200
 """So many finished cells come back Cached, task by task. Of more, one line in the log says as much and costs a
@@ -37,8 +34,8 @@ hundredth."""
 _PAIR_TASKS = 50
 """Groups are paired in about so many tasks at most."""
 
-CHAIN: tuple[tuple[Phase, PhaseTask], ...] = (("optimise", optimise), ("generate", generate), ("score", score))
-"""The phases of a cell; one without an optimizer starts with the second."""
+
+_NOTHING = Ran()
 
 
 @dataclass(frozen=True)
@@ -47,6 +44,7 @@ class CellOutcome:
     error: Exception | None
     futures: tuple[PrefectFuture[Any], ...]
     """The last task of the cell, for the edges of the run's graph; empty if none was started."""
+    ran: Ran = _NOTHING
 
     @property
     def failure(self) -> str | None:
@@ -73,6 +71,7 @@ async def sweep(folder: str) -> State[Any]:
             outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in cells))
             outcomes += [CellOutcome(cell, None, ()) for cell in run.plan.cells if cell.id in before]
         status = _status(run, outcomes)
+        _say_what_ran(run, outcomes)
         await _pair_groups(run, outcomes, waiters)
         failures = {outcome.cell.id: outcome.failure for outcome in outcomes if outcome.failure is not None}
         await _settle(aggregate.submit(folder, failures, status), waiters, must=True)
@@ -83,6 +82,13 @@ async def sweep(folder: str) -> State[Any]:
 def sweep_on(runner: RunnerConfig) -> Flow[[str], Any]:
     """The sweep flow with its tasks on the runner that the config asks for."""
     return sweep.with_options(task_runner=task_runner(runner))
+
+
+def _say_what_ran(run: SweepRun, outcomes: list[CellOutcome]) -> None:
+    lines = summarise(outcome.ran for outcome in outcomes)
+    for line in lines:
+        get_run_logger().info(line)
+    write_ran(run, lines)
 
 
 async def _tag(run: SweepRun) -> None:
@@ -120,22 +126,24 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
     """The phases of a cell, one after the other, each a task."""
     folder = str(run.folder)
     before: tuple[PrefectFuture[Any], ...] = ()
+    ran = Ran()
     loop = asyncio.get_running_loop()
-    answered = run.rescore_since is None or await loop.run_in_executor(waiters, is_done, folder, cell.id, "generate")
-    if not answered:
+    if run.rescore and await loop.run_in_executor(waiters, stale, run, cell, "generate") is not None:
         return CellOutcome(cell, CellFailed("has no stored answers to score; `seedbed run` makes them"), before)
-    for phase, task in _chain(run, cell):
+    for phase in _phases(run, cell):
         if (reason := _stop_reason(run)) is not None:
-            return CellOutcome(cell, reason, before)
-        # A cached result is only believed while the files it speaks of are there.
-        current = await loop.run_in_executor(waiters, is_done, folder, cell.id, phase)
-        chosen = task if current else task.with_options(refresh_cache=True)
+            return CellOutcome(cell, reason, before, ran)
+        cause = await loop.run_in_executor(waiters, stale, run, cell, phase)
+        if cause is not None:
+            ran = Ran((*ran.phases, phase), ran.cause or cause)
+        # The marker alone says what is done; a cached result is only believed beside it.
+        chosen = PHASE_TASKS[phase].with_options(refresh_cache=cause is not None)
         submitted = chosen.submit(folder, cell.id, wait_for=before)
         state = await _settle(submitted, waiters)
         if not state.is_completed():
-            return CellOutcome(cell, await _error(state), (submitted,))
+            return CellOutcome(cell, await _error(state), (submitted,), ran)
         before = (submitted,)
-    return CellOutcome(cell, None, before)
+    return CellOutcome(cell, None, before, ran)
 
 
 async def _finished_before(run: SweepRun, waiters: ThreadPoolExecutor) -> set[str]:
@@ -144,7 +152,7 @@ async def _finished_before(run: SweepRun, waiters: ThreadPoolExecutor) -> set[st
         return set()
 
     def done(cell: Cell) -> bool:
-        return all(is_done(str(run.folder), cell.id, phase) for phase, _ in _chain(run, cell))
+        return all(stale(run, cell, phase) is None for phase in _phases(run, cell))
 
     loop = asyncio.get_running_loop()
     found = await asyncio.gather(*(loop.run_in_executor(waiters, done, cell) for cell in run.plan.cells))
@@ -155,10 +163,8 @@ async def _finished_before(run: SweepRun, waiters: ThreadPoolExecutor) -> set[st
     return finished
 
 
-def _chain(run: SweepRun, cell: Cell) -> tuple[tuple[Phase, PhaseTask], ...]:
-    if run.rescore_since is not None:
-        return CHAIN[2:]
-    return CHAIN[0 if run.plan.optimizer_spec(cell) else 1 :]
+def _phases(run: SweepRun, cell: Cell) -> tuple[Phase, ...]:
+    return cell.phases[-1:] if run.rescore else cell.phases
 
 
 async def _pair_groups(run: SweepRun, outcomes: list[CellOutcome], waiters: ThreadPoolExecutor) -> None:

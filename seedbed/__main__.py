@@ -2,6 +2,7 @@
 
 import sys
 
-from seedbed.cli import main
+from seedbed.cli.main import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -81,6 +81,19 @@ class Interrupted(SweepStopped):
     """The sweep was asked to stop; no new call is started."""
 
 
+class Signalled(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM, as it reaches the main thread."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"signal {number}")
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:
+        """As a shell would tell of a process that died of the signal."""
+        return 128 + self.number
+
+
 def causes(error: BaseException) -> Iterator[BaseException]:
     """The error and what it was raised from, outermost first."""
     seen: set[int] = set()

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+MetricKind = Literal["rate", "mean", "pooled"]
 Target: TypeAlias = T | str
 
 
 class Options(BaseModel):
     """Base of the options of a benchmark or a system: what a config may say beside its name."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class BenchmarkOptions(Options):
@@ -66,6 +67,8 @@ class Benchmark:
     """What systems need beside the case, for example a corpus."""
     excluded: Mapping[str, int] = field(default_factory=dict[str, int])
     """How many rows of the source were left out, by reason."""
+    warnings: Sequence[str] = ()
+    """What a user should know of these cases before anything is paid for, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +84,24 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a system gave for a case: an output, or an error that is never a score."""
+class Answer:
+    """What a system gave for a case."""
 
     sample_id: str
-    output: Mapping[str, Any] | None
-    error: Mapping[str, Any] | None = None
+    output: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A case that a system gave no answer to. It has no output, so that nobody scores it by accident."""
+
+    sample_id: str
+    error: Mapping[str, Any]
+    """`kind` and `message`."""
+
+
+Prediction: TypeAlias = Answer | Failure
+"""How a case ended: one of two types, told apart by `isinstance` or `match`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +125,16 @@ class SampleUsage:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """How a metric is shown and compared."""
+    """A declared figure: what it is, how it is shown and compared. Nothing about it is guessed from values."""
 
     name: str
     label: str
     higher_is_better: bool | None = True
     digits: int = 3
+    kind: MetricKind = "mean"
+    """`rate`: 0 or 1 a sample; `mean`: a number a sample; `pooled`: a figure of the whole cell, such as kappa."""
+    range: tuple[float, float] | None = (0.0, 1.0)
+    """The least and the greatest value a sample can have; null where there is no end, as of tokens or seconds."""
 
 
 class PhaseContext(Protocol):
@@ -134,7 +153,7 @@ class PhaseContext(Protocol):
 
     @property
     def folder(self) -> Path:
-        """The cell's own folder, for files beyond those every cell has; write them with `seedbed.store`."""
+        """The cell's own folder, for files beyond those every cell has; write them with `seedbed.storage.store`."""
         ...
 
     def lm(self, role: str = "task") -> dspy.LM:
@@ -215,7 +234,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A part of a report: a drawing as SVG text and, if made with `seedbed.drawing.rendered`, as PNG."""
+    """A part of a report: a drawing as SVG text and, if made with `seedbed.suites.kit.drawing.rendered`, as PNG."""
 
     title: str
     svg: str
@@ -248,6 +267,8 @@ class BenchmarkSpec:
     options: Target[type[BenchmarkOptions]] = BenchmarkOptions
     data: Path | None = None
     """Shipped data (a file or folder), hashed into the cell id when the config gives no path."""
+    version: str | None = None
+    """Raise it when the code gives other cases; null takes the suite's, or the hash of a plugin's source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,20 +283,61 @@ class SystemSpec:
     """Tokens of retrieved text in a call, for the same estimates."""
     predictors: int | None = None
     """Prompts that an optimizer may change, for the same estimates; null takes one a call."""
+    version: str | None = None
+    """Raise it when the code gives other answers; null takes the suite's, or the hash of a plugin's source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a scorer says of one answer, where there is more to say than the values."""
+
+    values: Mapping[str, float | None]
+    """By metric; None where the metric is undefined for this answer."""
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Kept with the sample: a judge's reason, the parts of a score."""
+
+
+ScorerValue: TypeAlias = "float | bool | Mapping[str, float | None] | Scored | None"
+"""A number is the value of the scorer's only metric, a mapping has a value a metric, None is undefined."""
+
+
+class ScoreSample(Protocol):
+    """Scores one answer, plain or async. An exception leaves the metric undefined for the sample, and is counted."""
+
+    def __call__(
+        self, context: PhaseContext, case: Case, output: Mapping[str, Any], options: Any
+    ) -> ScorerValue | Awaitable[ScorerValue]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerSpec:
+    """A scorer that can be added to any suite, in the YAML under `scorers:`."""
+
+    score: Target[ScoreSample]
+    metrics: tuple[Metric, ...]
+    """What it declares; none of them `pooled`."""
+    options: Target[type[Options]] = Options
+    roles: tuple[str, ...] = ()
+    """Roles whose models it calls."""
+    calls_per_case: float = 0.0
+    version: str | None = None
+    """Raise it when the code gives other values; null takes Seedbed's, or the hash of a plugin's source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
     name: str
     title: str
-    version: str
-    """Part of every cell id. Raise it when the code changes results."""
     benchmarks: Mapping[str, BenchmarkSpec]
     systems: Mapping[str, SystemSpec]
     score: Target[ScoreCell]
     aggregate: Target[Aggregate]
     metrics: tuple[Metric, ...]
-    standing_systems: tuple[str, ...] = ()
+    version: str | None = None
+    """Part of every cell id. Raise it when cases or answers change; null takes the hash of a plugin's source."""
+    scoring_version: str = "1"
+    """Raise it when only scores change: stored answers are then scored again, nothing is generated."""
+    reference_systems: tuple[str, ...] = ()
     """Systems that are in every sweep of the suite, named in the config or not, so that no table lacks them. They must
     call no model. Their comparisons are a family of their own and make no other test harder."""
     score_roles: tuple[str, ...] = ()
@@ -291,6 +353,9 @@ class Suite:
     score_file: Target[ScoreFile] | None = None
     score_file_options: Target[type[Options]] = Options
     report: Target[MakeReport] | None = None
+    offline: str | None = None
+    """A module that teaches the offline model to answer the suite's prompts (`seedbed.offline.skill`). It is imported
+    when such a model is made."""
 
 
 def resolve(target: Target[T]) -> T:

@@ -22,7 +22,7 @@ def _run_name() -> str:
 @task(name="pair", task_run_name=_run_name, cache_policy=NO_CACHE)
 def score_groups(folder: str, groups: list[tuple[GroupKey, list[str]]]) -> list[str]:
     """Pair the finished cells of each group; returns the paths of their metrics."""
-    return [phase.score_group(folder, group, finished)["path"] for group, finished in groups]
+    return [str(phase.score_group(folder, group, finished)) for group, finished in groups]
 
 
 @task(name="aggregate", task_run_name="summary over seeds", cache_policy=NO_CACHE)

@@ -9,10 +9,9 @@ from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
-from seedbed import history
-from seedbed.nightly import judge_night
+from seedbed.nightly.night import history, judge_night
 from seedbed.phases.context import open_run
-from tasks.publish import artifact_key
+from tasks.artifacts import artifact_key
 
 
 @task(name="gate", task_run_name="verdict", cache_policy=NO_CACHE)

@@ -8,21 +8,37 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.postgres import Postgres, missing
 from tests.support.s3 import S3Server
+
+# A busy machine is no fault of what is tested.
+settings.register_profile("seedbed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("seedbed")
+
+SERVERS = {"seedbed_home", "postgres", "s3"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts a server is slow, whether its module says so or not."""
+    for item in items:
+        asked: set[str] = set(getattr(item, "fixturenames", ()))
+        given = getattr(item, "callspec", None)
+        if asked & SERVERS or (given is not None and given.params.get("each_ledger") == "postgresql"):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
 def seedbed_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home with a running server; commands run by tests find it through the environment."""
-    from seedbed import server
+    from seedbed.local import server
 
     home = tmp_path_factory.mktemp("home")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    names = ("SEEDBED_HOME", "SEEDBED_PORT", "PREFECT_API_URL", "PREFECT_LOCAL_STORAGE_PATH")
+    names = ("SEEDBED_HOME", "SEEDBED_PORT", "PREFECT_API_URL", "PREFECT_API_AUTH_STRING", "PREFECT_LOCAL_STORAGE_PATH")
     before = {name: os.environ.pop(name, None) for name in names}
     os.environ.update(SEEDBED_HOME=str(home), SEEDBED_PORT=str(port), DO_NOT_TRACK="1")
     server.start()

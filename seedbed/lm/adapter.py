@@ -12,7 +12,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
+
+from seedbed.lm.compat.dspy import FIELD_TYPE
 
 
 class QuickChatAdapter(dspy.ChatAdapter):
@@ -51,7 +52,7 @@ class QuickChatAdapter(dspy.ChatAdapter):
         fields: Any = SimpleNamespace(output_fields=signature.output_fields)
         try:
             return super().parse(fields, completion)
-        except AdapterParseError:
+        except dspy.AdapterParseError:
             # Once more for an error that names the signature.
             return super().parse(signature, completion)
 
@@ -67,7 +68,7 @@ def quick_adapter() -> QuickChatAdapter:
 
 def _state(signature: type[Any]) -> tuple[Any, ...]:
     fields = tuple(
-        (name, field.annotation, (extra := field.json_schema_extra or {}).get("desc"), extra.get("__dspy_field_type"))
+        (name, field.annotation, (extra := field.json_schema_extra or {}).get("desc"), extra.get(FIELD_TYPE))
         for name, field in signature.fields.items()
     )
     return signature.instructions, fields

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError
+from seedbed.lm.tokens import told_usage
 from seedbed.lm.types import JsonDict
+from seedbed.sweep.config import ModelConfig
 
 if TYPE_CHECKING:
     from dspy.lm15 import OpenAIChatLM, Request, Response
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 KEY_VERSION = 1
 """Raise when the recipe of a key changes: stored responses are then not found any more."""
 
-_PLAIN_ROLES = frozenset({"user", "assistant"})
-_PLAIN_CONFIG = {
+_TEXT_ROLES = frozenset({"user", "assistant"})
+_TEXT_CONFIG = {
     "max_tokens": "max_completion_tokens",
     "temperature": "temperature",
     "top_p": "top_p",
@@ -37,7 +38,7 @@ _REASONING = re.compile(r"o[1345](-(mini|nano|pro))?(-\d{4}-\d{2}-\d{2})?$|gpt-5
 
 def encode(request: Request, model: ModelConfig) -> JsonDict:
     """The chat body of a request."""
-    return adapt(_plain_body(request) or orjson.loads(_wire().build_request(request, False).body or b"{}"), model)
+    return adapt(_body_of_texts(request) or orjson.loads(_wire().build_request(request, False).body or b"{}"), model)
 
 
 def adapt(body: JsonDict, model: ModelConfig) -> JsonDict:
@@ -50,24 +51,32 @@ def adapt(body: JsonDict, model: ModelConfig) -> JsonDict:
     return {**body, **model.extra}
 
 
+def limited(body: JsonDict, model: ModelConfig, tokens: int) -> JsonDict:
+    """The body with a bound on the answer where it has none: a cap can hold only for what was reserved."""
+    if any(body.get(name) for name in ("max_tokens", "max_completion_tokens")):
+        return body
+    renamed = (model.api_base is None and model.model.startswith("openai/")) or is_reasoning_model(model.model)
+    return {**body, "max_completion_tokens" if renamed else "max_tokens": tokens}
+
+
 def is_reasoning_model(name: str) -> bool:
     """OpenAI's reasoning families, which take neither a temperature nor `max_tokens`."""
     return _REASONING.match(name.rpartition("/")[2].lower()) is not None
 
 
-def request_key(body: JsonDict, model: ModelConfig, seed: int | None, repeat: tuple[Any, ...], pool: str = "") -> str:
-    """Equal for requests that may share one answer: same model, messages, sampling, seed scope, repeat and pool."""
+def request_key(body: JsonDict, model: ModelConfig, seed: int | None, repeat: tuple[Any, ...], draws: str = "") -> str:
+    """Equal for requests that may share one answer: same model, messages, sampling, seed scope, repeat and draws."""
     identity = {
         "version": KEY_VERSION,
         "model": model.model,
         "api_base": model.api_base,
-        "options": model.skill,
+        "options": model.offline_identity,
         "body": body,
         "seed": seed,
         "repeat": repeat,
     }
-    if pool:
-        identity["pool"] = pool
+    if draws:
+        identity["pool"] = draws  # the word of stored keys: another one would lose their answers
     return hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -75,26 +84,36 @@ def decode(body: JsonDict, model: str) -> Response:
     """A chat completion as DSPy's response. A body it cannot read is a malformed answer, not a bug of ours."""
     from dspy.lm15 import LM15Error, response_from_openai_chat
 
-    for choice in body["choices"]:
+    if body.get("usage") is not None and told_usage(body) is None:
+        # Absurd figures say nothing against the answer; the tokens are estimated.
+        body = {**body, "usage": None}
+    for choice in _choices(body):
         if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
             raise ProviderError("malformed", "the response holds a choice without a message")
     try:
-        return _plain_response(body, model) or response_from_openai_chat(body, model=model, choice=0)
+        return _response_of_text(body, model) or response_from_openai_chat(body, model=model, choice=0)
     except (AttributeError, LookupError, TypeError, ValueError, LM15Error) as error:
         raise ProviderError("malformed", f"the response cannot be read ({error})") from error
 
 
 def decode_output(body: JsonDict, model: str) -> Any:
     """A chat completion as the output `dspy.LM` makes of it: a text, or a mapping where there is more to tell."""
-    choices = body["choices"]
+    choices = _choices(body)
     if len(choices) == 1 and isinstance(choices[0], dict) and isinstance(message := choices[0].get("message"), dict):
         content = message.get("content")
         if content and isinstance(content, str) and not any(message[name] for name in message.keys() - _SAID):
             return content
-    from dspy.clients.call_result import CallResult
+    from seedbed.lm.compat.dspy import chat_output
 
-    outputs = CallResult.native(decode(body, model), model_type="chat", logprobs=False, provider=None).outputs
-    return outputs[0] if outputs else None
+    return chat_output(decode(body, model))
+
+
+def _choices(body: JsonDict) -> list[Any]:
+    """Checked here and not by the provider: a reply without any may still tell what it cost."""
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise ProviderError("malformed", "the response has no choices")
+    return choices
 
 
 def is_empty(body: JsonDict) -> bool:
@@ -139,29 +158,29 @@ def _wire() -> OpenAIChatLM:
     return OpenAIChatLM(api_key="unused", base_url="http://localhost/v1")
 
 
-def _plain_body(request: Request) -> JsonDict | None:
-    """What the encoder makes of a request of plain texts, at a tenth of its price; None for any other request."""
+def _body_of_texts(request: Request) -> JsonDict | None:
+    """What the encoder makes of a request of texts alone, at a tenth of its price; None for any other request."""
     sampling: JsonDict = {}
     for name in type(request.config).__dataclass_fields__:
         value = getattr(request.config, name)
         if value is None or value == ():
             continue
-        if name not in _PLAIN_CONFIG:
+        if name not in _TEXT_CONFIG:
             return None
-        sampling[_PLAIN_CONFIG[name]] = list(value) if name == "stop" else value
+        sampling[_TEXT_CONFIG[name]] = list(value) if name == "stop" else value
     if request.tools or not isinstance(request.system, str | None):
         return None
     messages: list[JsonDict] = [{"role": "system", "content": request.system}] if request.system else []
     for message in request.messages:
         part = message.parts[0]
-        if len(message.parts) != 1 or part.type != "text" or message.role not in _PLAIN_ROLES or part.continuation:
+        if len(message.parts) != 1 or part.type != "text" or message.role not in _TEXT_ROLES or part.continuation:
             return None
         messages.append({"role": message.role, "content": part.text})
     return {"model": request.model, "messages": messages, **sampling}
 
 
-def _plain_response(body: JsonDict, model: str) -> Response | None:
-    """What DSPy makes of a completion of plain text, at a fraction of its price; None for any other completion."""
+def _response_of_text(body: JsonDict, model: str) -> Response | None:
+    """What DSPy makes of a completion of text alone, at a fraction of its price; None for any other completion."""
     from dspy.lm15 import Message, Response, TextPart, Usage
 
     choices, usage = body["choices"], body.get("usage")

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from seedbed.errors import ProviderError
 from seedbed.lm import codec
-from seedbed.lm.exchange import Binding, Kind, Query
+from seedbed.lm.attempts import Binding, Kind, Query
+from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.providers.openai_embeddings import OpenAIEmbeddingProvider
-from seedbed.lm.sample import SAMPLE
 from seedbed.lm.tokens import count_tokens
 from seedbed.lm.types import Attempt, JsonDict, Usage
 
@@ -52,18 +52,18 @@ class Embedder:
         return np.concatenate(await asyncio.gather(*map(self._batch, batches)))
 
     async def _batch(self, texts: list[str]) -> Vectors:
-        model, scope = self._binding.model, self._binding.scope
+        model = self._binding.model
         body: JsonDict = {"model": model.model, "input": texts, "encoding_format": "base64", **model.extra}
         key = codec.request_key(body, model, None, ("embedding",))
-        sample, number = SAMPLE.get()[0], 1
+        sample, number, pause_s = CURRENT_SAMPLE.get()[0], 1, 0.0
         while True:
             attempt = Attempt(key, None, 0, number, model.timeout_s)
             try:
-                vectors = await self._runtime.exchange(Query(self._binding, self._kind, body, attempt, sample))
+                vectors = await self._runtime.attempt(Query(self._binding, self._kind, body, attempt, sample, pause_s))
             except ProviderError as error:
                 if not error.retryable or number > model.retries:
                     raise
-                await self._runtime.sleep(codec.retry_delay(error, model, number), scope.cell)
+                pause_s = codec.retry_delay(error, model, number)
                 number += 1
                 continue
             if len(vectors) != len(texts):

@@ -13,22 +13,22 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Self
 
-from seedbed.config import Limits
+from seedbed.sweep.config import Limits
 
 _DEFAULT_PAUSE_S = 1.0
 
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Place:
-    """A call's place among those in flight, until it is left or its `with` ends."""
+class Slot:
+    """A call's slot among those in flight, until it is released or its `with` ends."""
 
     __slots__ = ("_give_back",)
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self._give_back: Callable[[], None] | None = give_back
 
-    def leave(self) -> None:
+    def release(self) -> None:
         if self._give_back is not None:
             self._give_back()
             self._give_back = None
@@ -37,7 +37,7 @@ class Place:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.leave()
+        self.release()
 
 
 class Limiter:
@@ -72,10 +72,10 @@ class Limiter:
             self._tokens.set_rate(self._limits.tpm / parts)
         self._wake()
 
-    async def place(self) -> Place:
-        """Wait for one of the model's places."""
+    async def slot(self) -> Slot:
+        """Wait for one of the model's slots."""
         await self._acquire()
-        return Place(self._release)
+        return Slot(self._release)
 
     async def _acquire(self) -> None:
         if self._in_flight < self.allowed and not self._waiting:
@@ -87,7 +87,7 @@ class Limiter:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                # The place came in the same moment as the cancellation.
+                # The slot came in the same moment as the cancellation.
                 self._release()
             else:
                 with suppress(ValueError):
@@ -115,14 +115,16 @@ class Limiter:
             self._allowed = min(self._max, self._allowed + 1.0 / self._allowed)
             self._wake()
 
-    def rate_limited(self, retry_after: float | None, sent_at: float) -> None:
-        """`sent_at` is the `time.monotonic()` of the refused request."""
-        now = time.monotonic()
-        self._paused_until = max(self._paused_until, now + (_DEFAULT_PAUSE_S if retry_after is None else retry_after))
+    def rate_limited(self, retry_after: float | None, sent_at: float) -> float:
+        """`sent_at` is the `time.monotonic()` of the refused request. Returns how much longer the pause became: much
+        for the first of many that are refused together, little for the others."""
+        now, before = time.monotonic(), self._paused_until
+        self._paused_until = max(before, now + (_DEFAULT_PAUSE_S if retry_after is None else retry_after))
         # Calls that were in flight together fail together: one refusal, one halving.
         if sent_at > self._last_back_off:
             self._last_back_off = now
             self._allowed = max(1.0, self._allowed / 2)
+        return self._paused_until - max(before, now)
 
     async def _wait_out_pause(self, sleep: Sleep) -> None:
         while (pause := self._paused_until - time.monotonic()) > 0:

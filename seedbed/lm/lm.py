@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dspy
 
-from seedbed.lm.codec import is_reasoning_model
-from seedbed.lm.plain import PlainCall, plain_body
-from seedbed.lm.sample import SAMPLE
+from seedbed.lm import codec
+from seedbed.lm.chat import Call, Chat
+from seedbed.lm.current_sample import CURRENT_SAMPLE
+from seedbed.lm.fast_path import call_fast, fast_path_body
 
 if TYPE_CHECKING:
     from dspy.lm15 import Request, Response
 
     from seedbed.lm.runtime import Binding, LMRuntime
-
-
-@dataclass(slots=True)
-class Call:
-    """One call of an LM: what DSPy knows of it but does not tell the engine."""
-
-    rollout: Any = None
-    """DSPy's way of asking for another sample of the same request."""
-    candidate: int = 0
-    """With n > 1 the same request is sent n times; each is an answer of its own."""
-    number: int = 0
-    """Attempts made for the current candidate."""
-    pause_s: float = 0.0
-    """How long the next attempt is to wait, set by the failure of the last."""
 
 
 CALL: ContextVar[Call | None] = ContextVar("seedbed_call", default=None)
@@ -45,7 +33,8 @@ class SyncEngine:
 
     def complete(self, request: Request) -> Response:
         call = _current_call()
-        response = self._runtime.call_from_thread(self._binding, request, call, SAMPLE.get())
+        attempt = _attempt(self._runtime, self._binding, request, call)
+        response = self._runtime.run_until_stop(attempt, self._binding.scope.cell)
         _candidate_done(call)
         return response
 
@@ -62,11 +51,12 @@ class AsyncEngine:
 
     async def complete(self, request: Request) -> Response:
         call = _current_call()
+        attempt = _attempt(self._runtime, self._binding, request, call)
         if asyncio.get_running_loop() is self._runtime.loop:
-            response = await self._runtime.attempt(self._binding, request, call, SAMPLE.get())
+            response = await attempt()
         else:
-            attempt = self._runtime.attempt_until_stop(self._binding, request, call, SAMPLE.get())
-            response = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(attempt, self._runtime.loop))
+            elsewhere = self._runtime.until_stop(attempt, self._binding.scope.cell)
+            response = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(elsewhere, self._runtime.loop))
         _candidate_done(call)
         return response
 
@@ -79,7 +69,7 @@ class SeedbedLM(dspy.LM):
 
     def __init__(self, runtime: LMRuntime, binding: Binding) -> None:
         model = binding.model
-        reasoning = is_reasoning_model(model.model)
+        reasoning = codec.is_reasoning_model(model.model)
         self._runtime = runtime
         self._binding = binding
         super().__init__(
@@ -106,10 +96,10 @@ class SeedbedLM(dspy.LM):
     async def acall(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
         call = Call(rollout=kwargs.get("rollout_id", self.kwargs.get("rollout_id")))
         if asyncio.get_running_loop() is self._runtime.loop:
-            body = plain_body(self, prompt, messages, kwargs)
+            body = fast_path_body(self, prompt, messages, kwargs)
             if body is not None:
-                plain = PlainCall(self._runtime, self._binding, body, self.num_retries)
-                return await plain.run(call, SAMPLE.get())
+                chat, model = Chat(self._runtime, self._binding), self._binding.model
+                return await call_fast(chat, model, body, call, CURRENT_SAMPLE.get(), self.num_retries)
         token = CALL.set(call)
         try:
             return await super().acall(prompt, messages=messages, **kwargs)
@@ -118,6 +108,11 @@ class SeedbedLM(dspy.LM):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SeedbedLM:
         return self.copy()
+
+
+def _attempt(runtime: LMRuntime, binding: Binding, request: Request, call: Call) -> Callable[[], Awaitable[Response]]:
+    body = codec.encode(request, binding.model)
+    return partial(Chat(runtime, binding).attempt, body, codec.decode, call, CURRENT_SAMPLE.get())
 
 
 def _current_call() -> Call:

@@ -3,18 +3,16 @@ importing litellm takes seconds."""
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import orjson
 
-from seedbed.config import ModelConfig
+from seedbed.lm.compat.litellm import PRICE_LIST
 from seedbed.lm.types import Usage
+from seedbed.sweep.config import ModelConfig
 
-_LIST_NAME = "model_prices_and_context_window_backup.json"
 _DEFAULT_MAX_TOKENS = 4096
 
 
@@ -46,6 +44,12 @@ def price_of(model: ModelConfig) -> TokenPrice | None:
     return bundled_price(model.model)
 
 
+def token_cost(model: ModelConfig, tokens_in: int, tokens_out: int) -> float | None:
+    """What so many tokens of a model cost, none of them cached; None where its price is unknown."""
+    price = price_of(model)
+    return price.cost(Usage(tokens_in, tokens_out)) if price else None
+
+
 def bundled_price(name: str) -> TokenPrice | None:
     """The price of a litellm name from the bundled list."""
     prices = _price_list()
@@ -62,15 +66,18 @@ def bundled_price(name: str) -> TokenPrice | None:
     )
 
 
-def worst_case(model: ModelConfig, price: TokenPrice | None, input_tokens: int, asked_max: int | None) -> float | None:
-    """The most one call can cost: its input at full price and as much output as it may give."""
+def worst_case(
+    model: ModelConfig, price: TokenPrice | None, input_tokens: int, asked_max: int | None, answers: int = 1
+) -> float | None:
+    """The most one call can cost: its input at full price and as much output as it may give, in each of its answers."""
     if price is None:
         return None
-    output = asked_max or model.max_tokens or _output_limit(model.model)
-    return input_tokens * max(price.input, price.cached) + output * price.output
+    output = asked_max or model.max_tokens or output_limit(model.model)
+    return input_tokens * max(price.input, price.cached) + answers * output * price.output
 
 
-def _output_limit(name: str) -> int:
+def output_limit(name: str) -> int:
+    """The longest answer a model gives; where nobody says, the longest it is to be asked for."""
     entry = _price_list().get(name) or _price_list().get(name.partition("/")[2]) or {}
     limit = entry.get("max_output_tokens")
     return int(limit) if isinstance(limit, int | float) else _DEFAULT_MAX_TOKENS
@@ -78,8 +85,4 @@ def _output_limit(name: str) -> int:
 
 @lru_cache(maxsize=1)
 def _price_list() -> dict[str, dict[str, Any]]:
-    spec = importlib.util.find_spec("litellm")
-    if spec is None or not spec.submodule_search_locations:
-        return {}
-    path = Path(next(iter(spec.submodule_search_locations))) / _LIST_NAME
-    return orjson.loads(path.read_bytes()) if path.exists() else {}
+    return orjson.loads(PRICE_LIST.find().read_bytes())

@@ -7,29 +7,22 @@ import asyncio
 import concurrent.futures
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from seedbed.config import ModelConfig
-from seedbed.errors import Interrupted, ProviderError, SeedbedError
-from seedbed.lm import codec
-from seedbed.lm.exchange import Binding, Exchange, Kind, Line, Query
+from seedbed.errors import Interrupted, SeedbedError
+from seedbed.lm.attempts import Attempts, Binding, ModelState, Query
 from seedbed.lm.executor import LoopExecutor
 from seedbed.lm.ledger import CallScope, Cap, Ledger
 from seedbed.lm.limits import Limiter
 from seedbed.lm.prices import price_of
-from seedbed.lm.providers import make_provider
 from seedbed.lm.stop import GRACE_S, StopSignal
-from seedbed.lm.tokens import usage_of
-from seedbed.lm.types import Attempt, Closable, JsonDict, Usage
+from seedbed.lm.types import Closable, Usage
+from seedbed.sweep.config import ModelConfig
 
 if TYPE_CHECKING:
-    from dspy.lm15 import Request, Response
-
     from seedbed.lm.embeddings import Embedder
-    from seedbed.lm.lm import Call, SeedbedLM
+    from seedbed.lm.lm import SeedbedLM
 
 __all__ = ["GRACE_S", "Binding", "LMRuntime", "close_runtimes", "shared_runtime", "stop_asked", "stop_runtimes"]
 
@@ -50,18 +43,16 @@ class LMRuntime:
         self._prices = {name: price_of(model) for name, model in models.items()}
         self._providers: dict[str, Closable] = {}
         self._making = threading.Lock()
-        self._kinds: dict[str, Kind[Response]] = {}
-        self._texts: dict[str, Kind[Any]] = {}
-        self._lines: dict[str, Line] = {}
+        self._states: dict[str, ModelState] = {}
         self._stops = StopSignal()
         self._closed = False
         self.loop = asyncio.new_event_loop()
-        # Systems without an async form, and optimizers' helpers, run here; the default pool has six threads.
+        # Systems without an async form, and optimizers' helpers, run here; asyncio's own executor has six threads.
         self._threads = LoopExecutor(_THREADS, thread_name_prefix="seedbed")
         self.ledger = Ledger(
             ledger_url, list_price=self._list_price, store_bodies=store_bodies, on_peers=self._on_peers
         )  # fmt: skip
-        self._exchange = Exchange(self.ledger, self._stops, self.stop, replay=replay)
+        self._attempts = Attempts(self.ledger, self._stops, self.stop, replay=replay)
         self._thread = threading.Thread(target=self._run_loop, name="seedbed-lm", daemon=True)
         self._thread.start()
         for name, price in self._prices.items():
@@ -124,7 +115,7 @@ class LMRuntime:
 
     async def turn(self) -> None:
         """Wait for a turn on the loop: for who starts work that is one of many."""
-        await self._exchange.pace.turn()
+        await self._attempts.pace.turn()
 
     def close(self) -> None:
         """Give up what still runs, write what is queued, and end the thread. Nobody is left waiting."""
@@ -142,23 +133,22 @@ class LMRuntime:
             if not self._thread.is_alive():
                 self.loop.close()
 
-    # -- for engines -----------------------------------------------------------------------------------------------
+    # -- for LMs and embedders -------------------------------------------------------------------------------------
 
-    def call_from_thread(
-        self, binding: Binding, request: Request, call: Call, sample: tuple[str | None, int]
-    ) -> Response:
-        """One attempt, for callers outside the loop."""
+    async def attempt(self, query: Query[T]) -> T:
+        """Answer a request once: from the ledger if it is there, else by a call. Failures are ProviderErrors."""
+        return await self._attempts.answer(query, self._model_state(query.binding.scope.model))
+
+    def run_until_stop(self, work: Callable[[], Awaitable[T]], cell: str) -> T:
+        """`until_stop`, for callers outside the loop."""
         try:
-            return self.run(self.attempt_until_stop(binding, request, call, sample))
+            return self.run(self.until_stop(work, cell))
         except concurrent.futures.CancelledError:
             raise self._stops.reason() or Interrupted("the call was cancelled") from None
 
-    async def attempt_until_stop(
-        self, binding: Binding, request: Request, call: Call, sample: tuple[str | None, int]
-    ) -> Response:
-        """One attempt that is given up some seconds after a stop: its caller is not on this loop and cannot do so."""
-        task = asyncio.ensure_future(self.attempt(binding, request, call, sample))
-        cell = binding.scope.cell
+    async def until_stop(self, work: Callable[[], Awaitable[T]], cell: str) -> T:
+        """Work that is given up some seconds after a stop: its caller is not on this loop and cannot do so."""
+        task = asyncio.ensure_future(work())
         try:
             while not task.done():
                 await asyncio.wait([task], timeout=0.5)
@@ -169,44 +159,6 @@ class LMRuntime:
             task.cancel()
         return await task
 
-    async def attempt(self, binding: Binding, request: Request, call: Call, sample: tuple[str | None, int]) -> Response:
-        """Answer a request once: from the ledger if it is there, else by a call. Failures are DSPy's lm15 errors."""
-        body = codec.encode(request, binding.model)
-        return await self._attempt(self._chat(binding.scope.model), binding, body, call, sample)
-
-    async def attempt_text(self, binding: Binding, body: JsonDict, call: Call, sample: tuple[str | None, int]) -> Any:
-        """The same for a body of plain texts; gives the output as `dspy.LM` does."""
-        body = codec.adapt(body, binding.model)
-        return await self._attempt(self._text(binding.scope.model), binding, body, call, sample)
-
-    async def _attempt(
-        self, kind: Kind[T], binding: Binding, body: JsonDict, call: Call, sample: tuple[str | None, int]
-    ) -> T:
-        scope, model = binding.scope, binding.model
-        self._stops.check(scope.cell)
-        if call.pause_s > 0:
-            await self._stops.sleep(call.pause_s, scope.cell)
-        # Without a temperature the provider takes its own, which is not 0.
-        random = body.get("temperature", 1.0) > 0
-        seed = scope.seed if random else None
-        rollout = call.rollout if random else None
-        key = codec.request_key(body, model, seed, (rollout, call.candidate, sample[1]), scope.pool if random else "")
-        tried = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s, rollout)
-        query = Query(binding, kind, body, tried, sample[0])
-        try:
-            return await self._exchange.answer(query, self.line(scope.model))
-        except ProviderError as error:
-            call.pause_s = codec.retry_delay(error, model, call.number)
-            raise codec.to_dspy_error(error) from error
-
-    async def exchange(self, query: Query[T]) -> T:
-        """One attempt at a request of another kind than chat."""
-        return await self._exchange.answer(query, self.line(query.binding.scope.model))
-
-    async def sleep(self, seconds: float, cell: str) -> None:
-        """A pause that a stop ends with its reason."""
-        await self._stops.sleep(seconds, cell)
-
     def keep(self, name: str, make: Callable[[], ClosableT]) -> ClosableT:
         """The one provider of this name; it is closed with the runtime."""
         with self._making:
@@ -214,27 +166,13 @@ class LMRuntime:
                 self._providers[name] = make()
             return cast("ClosableT", self._providers[name])
 
-    def line(self, name: str) -> Line:
-        if name not in self._lines:
-            limiter = Limiter(self._models[name].limits, self.ledger.peers, self.ledger.known_from)
-            self._lines[name] = Line(limiter, self._prices[name])
-        return self._lines[name]
-
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _chat(self, name: str) -> Kind[Response]:
-        if name not in self._kinds:
-            model = self._models[name]
-            provider = self.keep(f"chat:{name}", lambda: make_provider(model))
-            read = partial(codec.decode, model=model.model)
-            self._kinds[name] = Kind(provider.chat, read, usage_of, lambda reply: not codec.is_empty(reply))
-        return self._kinds[name]
-
-    def _text(self, name: str) -> Kind[Any]:
-        if name not in self._texts:
-            read = partial(codec.decode_output, model=self._models[name].model)
-            self._texts[name] = replace(self._chat(name), read=read)
-        return self._texts[name]
+    def _model_state(self, name: str) -> ModelState:
+        if name not in self._states:
+            limiter = Limiter(self._models[name].limits, self.ledger.peers, self.ledger.known_from)
+            self._states[name] = ModelState(limiter, self._prices[name])
+        return self._states[name]
 
     def _list_price(self, name: str, usage: Usage) -> float | None:
         price = self._prices.get(name)
@@ -242,8 +180,8 @@ class LMRuntime:
 
     def _on_peers(self, peers: int) -> None:
         def share() -> None:
-            for line in self._lines.values():
-                line.limiter.share(peers)
+            for state in self._states.values():
+                state.limiter.share(peers)
 
         if not self._closed:
             self.loop.call_soon_threadsafe(share)

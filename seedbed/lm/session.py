@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from seedbed.config import Limits, ModelConfig
 from seedbed.errors import Interrupted, UserError
+from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.reads import PhaseUsage, phase_usage
 from seedbed.lm.runtime import LMRuntime
-from seedbed.lm.sample import SAMPLE
+from seedbed.sweep.config import Limits, ModelConfig
 
 if TYPE_CHECKING:
     from seedbed.lm.lm import SeedbedLM
@@ -69,11 +69,11 @@ class Session:
         async def one(key: str, item: T) -> R:
             async with gate:
                 self.runtime.check_stop()
-                token = SAMPLE.set((key, 0))
+                token = CURRENT_SAMPLE.set((key, 0))
                 try:
                     return await work(item)
                 finally:
-                    SAMPLE.reset(token)
+                    CURRENT_SAMPLE.reset(token)
 
         done = await asyncio.gather(*(one(key, item) for key, item in items.items()), return_exceptions=True)
         self.runtime.check_stop()

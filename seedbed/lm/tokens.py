@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
+import logging
 import os
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import orjson
 
+from seedbed.lm.compat import LibraryChanged
+from seedbed.lm.compat.litellm import TOKENIZERS
 from seedbed.lm.types import JsonDict, Usage
+
+logger = logging.getLogger("seedbed.lm")
 
 _CHARS_PER_TOKEN = 3
 """On the safe side for a reservation; what is billed is read from the response."""
 _TOKENS_PER_MESSAGE = 4
+_MOST_TOKENS = 100_000_000
 _ALSO_SENT = ("tools", "response_format")
 
 
@@ -68,10 +72,11 @@ def count_tokens(text: str, model: str = "") -> int:
 @lru_cache(maxsize=2)
 def _encoding(name: str) -> Any:
     # litellm ships the tokenizer's files; pointing at them keeps tiktoken off the network.
-    spec = importlib.util.find_spec("litellm")
-    if spec is not None and spec.submodule_search_locations:
-        folder = Path(next(iter(spec.submodule_search_locations))) / "litellm_core_utils" / "tokenizers"
-        os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(folder))
+    try:
+        os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(TOKENIZERS.find()))
+    except LibraryChanged as error:
+        # An answer that is paid must not be lost for this.
+        logger.warning("%s Until then tiktoken fetches the file from the network.", error)
     import tiktoken
 
     return tiktoken.get_encoding(name)
@@ -83,7 +88,8 @@ def _detail(usage: dict[str, Any], group: str, name: str) -> int:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens that can be meant; another is as good as none, and no database has to hold it."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
 def _texts(request: JsonDict) -> list[str]:

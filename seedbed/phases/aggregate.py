@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seedbed.cell import Cell
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import cost_rows
 from seedbed.phases.context import SweepRun, open_run
-from seedbed.registry import get_suite
-from seedbed.report.publish import Choices, publish
-from seedbed.store import read_json, read_jsonl, write_json
+from seedbed.phases.publish import Choices, publish
+from seedbed.phases.score_tables import group_metrics
+from seedbed.storage.store import read_json, read_jsonl, write_json
 from seedbed.suite import ScoreRow, Suite, resolve
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.registry import get_suite
 
 GroupKey = tuple[str, str, str, int]
 
 
-def score_group(folder: str, group: GroupKey, finished: Sequence[str]) -> dict[str, Any]:
-    """Pair the finished cells of a group and write their metrics together; returns the path and the console lines."""
+def score_group(folder: str, group: GroupKey, finished: Sequence[str]) -> Path:
+    """Pair the finished cells of a group and write their metrics together; returns the path."""
     run = open_run(folder)
     suite = get_suite(group[0])
     cells = [cell for cell in run.plan.groups()[group] if cell.id in set(finished)]
@@ -28,10 +29,9 @@ def score_group(folder: str, group: GroupKey, finished: Sequence[str]) -> dict[s
         rows = {cell.label: _score_rows(run, cell) for cell in cells}
         metrics = resolve(suite.score_group)(rows, metrics)
     target = run.store.group_dir(group) / "metrics.json"
-    ids = {cell.label: cell.id for cell in cells}
-    write_json(target, {"metrics": metrics, "cells": ids, "since": run.store.since})
-    console = resolve(suite.console)(metrics) if suite.console else _plain_console(suite, metrics)
-    return {"path": str(target), "console": console}
+    scores = {cell.label: cell.key("score") for cell in cells}
+    write_json(target, {"metrics": metrics, "scores": scores, "generation": run.generation})
+    return target
 
 
 def aggregate(
@@ -45,7 +45,7 @@ def aggregate(
     run = open_run(folder)
     engine = open_database(run.ledger_url)
     try:
-        costs = cost_rows(engine, run.plan.config.name, run.fresh_since)
+        costs = cost_rows(engine, run.plan.config.name, run.generation)
     finally:
         engine.dispose()
     files = publish(run.store, run.plan, run.folder, costs, failures, status, choices)
@@ -74,14 +74,11 @@ def publish_again(run: SweepRun, choices: Choices) -> bool:
 
 def finished_cells(run: SweepRun) -> set[str]:
     """Ids of the cells whose scores lie on the disk."""
-    found: set[str] = set()
-    for cell in run.plan.cells:
-        marker = run.store.cell_dir(cell) / "done" / "score.json"
-        if marker.exists():
-            data = read_json(marker)
-            if data["cell_id"] == cell.id and data["finished_at"] >= run.fresh_since:
-                found.add(cell.id)
-    return found
+    return {
+        cell.id
+        for cell in run.plan.cells
+        if run.store.done(cell, "score", cell.key("score"), run.generation) is not None
+    }
 
 
 def _cell_metrics(run: SweepRun, cell: Cell) -> dict[str, Any]:
@@ -103,15 +100,13 @@ def _plain_console(suite: Suite, metrics: Mapping[str, Mapping[str, Any]]) -> st
     )
 
 
-def read_console(folder: Path, plan_groups: Sequence[GroupKey]) -> str:
+def read_console(run: SweepRun) -> str:
     """The lines of all groups of a finished run, with a heading each."""
-    run = open_run(str(folder))
     parts: list[str] = []
-    for group in plan_groups:
-        path = run.store.group_dir(group) / "metrics.json"
-        data: dict[str, Any] = read_json(path) if path.exists() else {"since": -1.0}
-        if data["since"] >= run.store.since:
-            suite, metrics = get_suite(group[0]), data["metrics"]
+    for group, cells in run.plan.groups().items():
+        metrics = group_metrics(run.store, run.plan, group, cells)
+        if metrics:
+            suite = get_suite(group[0])
             lines = resolve(suite.console)(metrics) if suite.console else _plain_console(suite, metrics)
             parts.append(f"{group[0]} · {group[1]} · {group[2]} · seed {group[3]}\n{lines}")
     return "\n\n".join(parts)

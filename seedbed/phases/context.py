@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seedbed.cell import Cell
-from seedbed.hashing import hash_json
+from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.reads import PhaseUsage, phase_usage
-from seedbed.lm.ledger.samples import sample_usage
+from seedbed.lm.ledger.sample_usage import sample_usage
 from seedbed.lm.runtime import Binding, LMRuntime, shared_runtime
-from seedbed.lm.sample import SAMPLE
-from seedbed.paths import as_path
-from seedbed.phases.pool import run_all
 from seedbed.phases.progress import report
-from seedbed.plan import Plan, read_plan
-from seedbed.registry import get_suite
-from seedbed.store import Store, read_json
+from seedbed.phases.run_all import run_all
+from seedbed.storage.hashing import hash_json
+from seedbed.storage.paths import as_path, is_local
+from seedbed.storage.store import Store, read_json
 from seedbed.suite import Benchmark, Case, SampleUsage, Suite
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.plan import Plan, read_plan
+from seedbed.sweep.resolved import ResolvedCell
 
 if TYPE_CHECKING:
     from seedbed.lm.embeddings import Embedder
@@ -38,15 +39,13 @@ class SweepRun:
     folder: Path
     plan: Plan
     store: Store
-    fresh_since: float
     replay: bool
-    rescore_since: float | None = None
-    """Set where stored answers are scored again: nothing is generated, and scores from before it do not count."""
+    rescore: bool = False
+    """Set where stored answers are scored again: nothing is generated."""
 
-    def done_since(self, phase: str) -> float:
-        """Before this moment a finished phase does not count as done."""
-        again = self.rescore_since or 0.0
-        return max(self.fresh_since, again) if phase == "score" else self.fresh_since
+    @property
+    def generation(self) -> int:
+        return self.plan.generation
 
     @property
     def ledger_url(self) -> str:
@@ -64,17 +63,22 @@ class SweepRun:
 
 @lru_cache(maxsize=8)
 def open_run(folder: str) -> SweepRun:
-    """The run whose plan lies in a folder; read once a process."""
+    """The run whose plan lies in a folder; read once a process. Its root is found from where the folder lies now."""
     path = as_path(folder)
     settings = read_json(path / "run.json")
+    root = path.parent.parent.parent
     return SweepRun(
         folder=path,
-        plan=read_plan(path / "plan.json"),
-        store=Store(as_path(settings["root"]), settings["fresh_since"]),
-        fresh_since=settings["fresh_since"],
+        plan=read_plan(path / "plan.json", config_folder(root, settings["config_dir"]), settings["generation"]),
+        store=Store(root),
         replay=settings["replay"],
-        rescore_since=settings.get("rescore_since"),
+        rescore=settings["rescore"],
     )
+
+
+def config_folder(root: Path, stored: str) -> Path:
+    """Where the config of a run lies: beside the results as it was then, or where it was where they are objects."""
+    return Path(os.path.normpath(root / stored)) if is_local(root) else Path(stored)
 
 
 @dataclass(frozen=True)
@@ -86,9 +90,14 @@ class CellContext:
     phase: str
     execution: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
+    @cached_property
+    def resolved(self) -> ResolvedCell:
+        """What the cell's names stand for."""
+        return self.run.plan.resolve(self.cell)
+
     @property
     def suite(self) -> Suite:
-        return get_suite(self.cell.suite)
+        return self.resolved.suite
 
     @property
     def seed(self) -> int:
@@ -123,7 +132,7 @@ class CellContext:
 
     def binding(self, role: str) -> Binding:
         """For whom a role's calls are made, with which model and under which caps."""
-        name, model = self.run.plan.model(self.cell, role)
+        name, model = self.resolved.model(role)
         config = self.run.plan.config
         scope = CallScope(
             sweep=config.name,
@@ -133,8 +142,8 @@ class CellContext:
             execution=self.execution,
             model=name,
             seed=self.cell.seed,
-            fresh_since=self.run.fresh_since,
-            pool=self.run.plan.pool(self.cell),
+            generation=self.run.generation,
+            draws=self.run.plan.draws(self.cell),
         )
         caps: list[Cap] = []
         if config.budget.max_usd is not None:
@@ -147,24 +156,24 @@ class CellContext:
         results: dict[str, R] = {}
 
         async def one(case: Case) -> None:
-            token = SAMPLE.set((case.sample_id, case.repeat))
+            token = CURRENT_SAMPLE.set((case.sample_id, case.repeat))
             try:
                 results[case.sample_id] = await work(case)
             finally:
-                SAMPLE.reset(token)
+                CURRENT_SAMPLE.reset(token)
             report(self.cell, self.phase, len(results), len(cases))
 
-        limits = [self.run.plan.model(self.cell, role)[1].limits.concurrency for role in self._roles()]
+        limits = [self.resolved.model(role)[1].limits.concurrency for role in self._roles()]
         await run_all(self.runtime, cases, one, calls_at_once=max(limits), cell=self.cell.id)
         return [results[case.sample_id] for case in cases]
 
     def account(self) -> dict[str, Any]:
         """Which rows of the ledger are this phase's, for its marker."""
-        return {"execution": self.execution, "since": self.run.fresh_since}
+        return {"execution": self.execution, "generation": self.run.generation}
 
     def usage(self) -> PhaseUsage:
         """What this phase of the cell has used so far."""
-        return phase_usage(self.runtime.ledger.engine, self.cell.id, self.phase, self.execution, self.run.fresh_since)
+        return phase_usage(self.runtime.ledger.engine, self.cell.id, self.phase, self.execution, self.run.generation)
 
     def sample_usage(self) -> Mapping[str, SampleUsage]:
         marker = self.folder / "done" / "generate.json"
@@ -174,4 +183,4 @@ class CellContext:
         return sample_usage(self.runtime.ledger.engine, self.cell.id, "generate", execution)
 
     def _roles(self) -> tuple[str, ...]:
-        return ("task",) if self.phase != "score" else (self.run.plan.score_roles(self.cell) or ("task",))
+        return ("task",) if self.phase != "score" else (self.resolved.score_roles or ("task",))

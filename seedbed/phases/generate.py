@@ -12,9 +12,9 @@ from typing import Any
 from seedbed.errors import CellFailed
 from seedbed.phases.context import CellContext
 from seedbed.phases.optimise import load_program
-from seedbed.phases.samples import predict
-from seedbed.store import write_json, write_jsonl
-from seedbed.suite import Case, Prediction, resolve
+from seedbed.phases.predict import predict
+from seedbed.storage.store import write_json, write_jsonl
+from seedbed.suite import Case, Failure, Prediction, resolve
 
 FILES = ["config.json", "predictions.jsonl"]
 
@@ -23,7 +23,7 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     """Writes config.json and predictions.jsonl, a row a case in the order of the benchmark."""
     cases = context.benchmark.test
     predictions = context.runtime.run(_predict_all(context, cases))
-    errors = [p.error for p in predictions if p.error is not None]
+    errors = [p.error for p in predictions if isinstance(p, Failure)]
     _refuse_too_many(context, len(cases), errors)
     write_json(folder / "config.json", _config(context))
     write_jsonl(folder / "predictions.jsonl", (asdict(p) for p in predictions))
@@ -41,10 +41,10 @@ async def _predict_all(context: CellContext, cases: Sequence[Case]) -> list[Pred
 
     from seedbed.lm.adapter import quick_adapter
 
-    plan, cell = context.run.plan, context.cell
+    resolved = context.resolved
     with dspy.context(lm=context.lm("task"), adapter=quick_adapter(), disable_history=True, track_usage=False):
-        system = resolve(plan.system_spec(cell).build)(context, plan.system_options(cell))
-        if plan.optimizer_spec(cell) is not None:
+        system = resolve(resolved.system_spec.build)(context, resolved.system_options)
+        if context.cell.optimised:
             load_program(system, context.folder)
         return await context.each(cases, partial(predict, system))
 
@@ -62,13 +62,13 @@ def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str,
 
 def _config(context: CellContext) -> dict[str, Any]:
     """What this cell is, readable without the sweep it belongs to."""
-    plan, cell = context.run.plan, context.cell
+    resolved = context.resolved
     return {
-        "cell": asdict(cell),
-        "suite_version": context.suite.version,
-        "benchmark_options": plan.benchmark_options(cell).model_dump(mode="json"),
-        "system_options": plan.system_options(cell).model_dump(mode="json"),
-        "optimizer_options": plan.optimizer_options(cell).model_dump(mode="json"),
-        "model": plan.model(cell)[1].model_dump(mode="json"),
-        "roles": {role: plan.model(cell, role)[0] for role in plan.roles(cell)},
+        "cell": asdict(context.cell),
+        "suite_version": resolved.suite.version,
+        "benchmark_options": resolved.benchmark_options.model_dump(mode="json"),
+        "system_options": resolved.system_options.model_dump(mode="json"),
+        "optimizer_options": resolved.optimizer_options.model_dump(mode="json"),
+        "model": resolved.model()[1].model_dump(mode="json"),
+        "roles": {role: resolved.model(role)[0] for role in resolved.answer_roles},
     }

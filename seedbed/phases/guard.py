@@ -13,7 +13,7 @@ from dspy.utils.exceptions import AdapterParseError
 from seedbed.errors import CellFailed, ProviderError, SeedbedError, causes
 from seedbed.lm.lm import SeedbedLM
 from seedbed.phases.context import CellContext
-from seedbed.phases.samples import describe
+from seedbed.phases.predict import describe
 
 if TYPE_CHECKING:
     from seedbed.lm.runtime import Binding, LMRuntime

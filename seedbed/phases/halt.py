@@ -5,7 +5,7 @@ from __future__ import annotations
 from seedbed.errors import Interrupted
 from seedbed.lm.runtime import stop_runtimes
 from seedbed.phases.context import SweepRun
-from seedbed.store import write_text
+from seedbed.storage.store import write_text
 
 _FILE = "stop"
 

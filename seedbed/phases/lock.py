@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from seedbed.cell import Cell
 from seedbed.lm.ledger.locks import hold
-from seedbed.paths import is_local
 from seedbed.phases.context import SweepRun
+from seedbed.storage.paths import is_local
+from seedbed.sweep.cell import Cell
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seedbed.errors import UserError
-from seedbed.optimizers import Job, Task, find_optimizer
 from seedbed.phases.context import CellContext
+from seedbed.phases.predict import as_output
 from seedbed.phases.progress import report
-from seedbed.phases.samples import as_output
-from seedbed.store import read_json, write_json, write_jsonl
+from seedbed.storage.store import read_json, write_json, write_jsonl
 from seedbed.suite import Case, Feedback, resolve
+from seedbed.sweep.optimizers import Job, OptimizerSpec, SearchSize
 
 if TYPE_CHECKING:
     import dspy
@@ -35,11 +35,11 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     import dspy
 
     from seedbed.lm.adapter import quick_adapter
-    from seedbed.optimizers.quiet import hush
     from seedbed.phases.guard import Guard, GuardedContext, Halted, guarded
+    from seedbed.phases.optimizers.silence import silence
     from seedbed.phases.search import SearchLog
 
-    hush()
+    silence()
     guard = Guard()
     watched = GuardedContext(context.run, context.cell, context.phase, context.execution, guard)
     splits: dict[str, Split] = {case.sample_id: "val" for case in context.benchmark.val}
@@ -109,16 +109,16 @@ def _labels(gold: Any) -> dict[str, Any]:
 def _job(context: GuardedContext, log: SearchLog) -> Job:
     import dspy
 
-    plan, cell, benchmark = context.run.plan, context.cell, context.benchmark
-    system: Any = resolve(plan.system_spec(cell).build)(context, plan.system_options(cell))
+    cell, benchmark, resolved = context.cell, context.benchmark, context.resolved
+    system: Any = resolve(resolved.system_spec.build)(context, resolved.system_options)
     if not isinstance(system, dspy.Module) or not system.predictors():
         raise UserError(
             f"{cell.title}: {cell.optimizer} needs a dspy.Module with predictors, and system {cell.system!r} is none; "
             "leave it to Baseline."
         )
     return Job(
-        name=plan.optimizer(cell).name,
-        options=plan.optimizer_options(cell),
+        name=resolved.optimizer_name,
+        options=resolved.optimizer_options,
         program=system,
         train=[to_example(case) for case in benchmark.train],
         val=[to_example(case) for case in benchmark.val],
@@ -152,15 +152,15 @@ def _judge(context: GuardedContext, log: SearchLog, expected: int) -> Any:
 
 
 def _expected_calls(context: CellContext, predictors: int) -> int:
-    plan, cell, benchmark = context.run.plan, context.cell, context.benchmark
-    task = Task(
-        plan.optimizer(cell).name, plan.optimizer_options(cell), len(benchmark.train), len(benchmark.val), predictors
-    )
-    return _spec(context).budget(task).metric_calls
+    resolved, benchmark = context.resolved, context.benchmark
+    size = len(benchmark.train), len(benchmark.val), predictors
+    return _spec(context).budget(SearchSize(resolved.optimizer_name, resolved.optimizer_options, *size)).metric_calls
 
 
-def _spec(context: CellContext) -> Any:
-    return find_optimizer(context.run.plan.optimizer(context.cell).name)
+def _spec(context: CellContext) -> OptimizerSpec:
+    spec = context.resolved.optimizer_spec
+    assert spec is not None, "a cell without an optimizer has no optimise phase"
+    return spec
 
 
 def _program(context: CellContext, program: dspy.Module) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from seedbed.cell import Cell
+from seedbed.sweep.cell import Cell
 
 Listener = Callable[[Cell, str, int, int], None]
 """Cell, phase, samples done, samples in all."""

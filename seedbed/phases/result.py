@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from seedbed.cell import Cell
 from seedbed.phases.context import CellContext
-from seedbed.store import write_json, write_text
+from seedbed.storage.store import read_jsonl, write_json, write_text
 from seedbed.suite import Suite
+from seedbed.sweep.cell import Cell
 
 FOLDER = "evaluation_results"
 _USD_DIGITS = 12
@@ -19,18 +19,33 @@ def write_result(
     context: CellContext, folder: Path, metrics: Mapping[str, Any], usage: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """evaluation_result.txt, whose bytes other tools rely on, and the same as JSON with what they leave out."""
-    percent, data = result_data(context.suite, context.cell, metrics, usage)
+    percent, data = result_data(context.suite, context.cell, metrics, usage, program_scores(folder))
     write_text(folder / FOLDER / "evaluation_result.txt", result_text(percent, usage, data["optimizer"]))
     write_json(folder / FOLDER / "result.json", data)
 
 
+def program_scores(folder: Path) -> list[float] | None:
+    """Val scores, from 0 to 100, of the candidates that an optimizer scored on all of val, in the order of its search;
+    None where there was none."""
+    path = folder / "candidates.jsonl"
+    if not path.exists():
+        return None
+    return [100.0 * row["val_score"] for row in read_jsonl(path) if row["whole_val"]]
+
+
 def result_data(
-    suite: Suite, cell: Cell, metrics: Mapping[str, Any], usage: Mapping[str, Mapping[str, Any]]
+    suite: Suite,
+    cell: Cell,
+    metrics: Mapping[str, Any],
+    usage: Mapping[str, Mapping[str, Any]],
+    optimizer_program_scores: list[float] | None,
 ) -> tuple[float | None, dict[str, Any]]:
     """The score from 0 to 100, and what result.json holds."""
     primary = suite.metrics[0].name
     percent = None if metrics.get(primary) is None else 100.0 * metrics[primary]
     return percent, {
+        "benchmark": cell.benchmark,
+        "program": cell.system,
         "metric": primary,
         "score": percent,
         "n": metrics["n"],
@@ -39,6 +54,7 @@ def result_data(
         **_account(usage["generate"], ""),
         "optimizer": cell.optimizer if "optimise" in usage else None,
         **_account(usage.get("optimise"), "optimizer_"),
+        "optimizer_program_scores": optimizer_program_scores,
         **_account(usage.get("score"), "judge_"),
     }
 

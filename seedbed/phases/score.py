@@ -7,13 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from seedbed.hashing import hash_json
 from seedbed.lm.ledger.reads import history
-from seedbed.manifest import manifest
 from seedbed.phases.context import CellContext
+from seedbed.phases.predict import read_prediction
 from seedbed.phases.result import write_result
-from seedbed.store import read_json, read_jsonl, write_json, write_jsonl
+from seedbed.phases.scorers import add_scores, cell_metrics
+from seedbed.storage.store import read_json, read_jsonl, write_json, write_jsonl
 from seedbed.suite import Prediction, ScoreRow, resolve
+from seedbed.sweep.manifest import manifest
 
 FILES = [
     "scores.jsonl",
@@ -29,10 +30,10 @@ FILES = [
 def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """Writes the files above; returns metrics and usage, small enough to travel."""
     cases = context.benchmark.test
-    predictions = {row["sample_id"]: Prediction(**row) for row in read_jsonl(folder / "predictions.jsonl")}
+    predictions = {row["sample_id"]: read_prediction(row) for row in read_jsonl(folder / "predictions.jsonl")}
     rows = context.runtime.run(_score_all(context, cases, predictions))
     _one_row_a_case(context, rows)
-    metrics = resolve(context.suite.aggregate)(rows)
+    metrics = cell_metrics(context.resolved, rows)
     before = _earlier_phases(context, folder)
     engine = context.runtime.ledger.engine
     usage = {
@@ -59,7 +60,8 @@ async def _score_all(context: CellContext, cases: Any, predictions: Mapping[str,
     from seedbed.lm.adapter import quick_adapter
 
     with dspy.context(adapter=quick_adapter(), disable_history=True, track_usage=False):
-        return await resolve(context.suite.score)(context, cases, predictions)
+        rows = await resolve(context.suite.score)(context, cases, predictions)
+        return await add_scores(context, cases, predictions, rows)
 
 
 def _one_row_a_case(context: CellContext, rows: list[ScoreRow]) -> None:
@@ -70,19 +72,22 @@ def _one_row_a_case(context: CellContext, rows: list[ScoreRow]) -> None:
 
 def _earlier_phases(context: CellContext, folder: Path) -> dict[str, dict[str, Any]]:
     """What the phases before this one reported; a cell without an optimizer has no optimise phase."""
-    phases = ("generate",) if context.run.plan.optimizer_spec(context.cell) is None else ("optimise", "generate")
-    return {phase: read_json(folder / "done" / f"{phase}.json")["result"] for phase in phases}
+    before = context.cell.phases[:-1]
+    return {phase: read_json(folder / "done" / f"{phase}.json")["result"] for phase in before}
 
 
 def _manifest(context: CellContext) -> Mapping[str, Any]:
-    plan, cell = context.run.plan, context.cell
-    roles = ("task", *plan.roles(cell))
+    plan, cell, resolved = context.run.plan, context.cell, context.resolved
+    roles = ("task", *resolved.roles)
     return manifest(
         cell_id=cell.id,
-        config_hash=hash_json(plan.config.model_dump(mode="json")),
+        config_hash=plan.config_hash,
         data_hash=plan.data_hash(cell),
-        simulated=any(plan.model(cell, role)[1].simulated for role in roles),
-        suite={"name": context.suite.name, "version": context.suite.version},
+        simulated=any(resolved.model(role)[1].simulated for role in roles),
+        suite={"name": resolved.suite.name, "version": resolved.suite.version},
+        score_key=cell.key("score"),
+        roles={role: resolved.model(role)[0] for role in roles},
         excluded=dict(context.benchmark.excluded),
-        benchmark_options=plan.benchmark_options(cell).model_dump(mode="json"),
+        warnings=list(context.benchmark.warnings),
+        benchmark_options=resolved.benchmark_options.model_dump(mode="json"),
     )

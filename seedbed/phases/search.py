@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import dspy
 
-from seedbed.hashing import hash_json
+from seedbed.analysis.means import mean
 from seedbed.lm.ledger.reads import PhaseUsage
 from seedbed.phases.result import exact_usd
-from seedbed.stats import mean
+from seedbed.storage.hashing import hash_json
 
 Split = Literal["train", "val"]
 Prompts = dict[str, dict[str, Any]]

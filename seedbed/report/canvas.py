@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from seedbed.drawing import rendered as drawn
+from seedbed.suites.kit.drawing import rendered as drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

@@ -7,9 +7,8 @@ from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
-from seedbed.plan import Plan
-from seedbed.registry import get_suite
-from seedbed.store import Store, read_json
+from seedbed.storage.store import Store, read_json
+from seedbed.sweep.plan import Plan
 
 
 def cell_table(store: Store, plan: Plan, finished: Container[str]) -> list[dict[str, Any]]:
@@ -27,9 +26,7 @@ def cell_table(store: Store, plan: Plan, finished: Container[str]) -> list[dict[
             data = read_json(store.cell_dir(cell) / "metrics.json")
             metrics = data["metrics"].get(cell.label, {})
             row |= {
-                m.label: _rounded(metrics.get(m.name), m.digits)
-                for m in get_suite(cell.suite).metrics
-                if m.name in metrics
+                m.label: _rounded(metrics.get(m.name), m.digits) for m in plan.metrics(cell.suite) if m.name in metrics
             }
             row |= {"n": metrics.get("n"), "errors": metrics.get("n_errors")}
             row["tokens"] = sum(u["tokens_in"] + u["tokens_out"] for u in data["usage"].values())

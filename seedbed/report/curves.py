@@ -8,63 +8,63 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from seedbed.analysis.means import mean
+from seedbed.analysis.results import Summary
+from seedbed.analysis.score_table import ScoreTable
 from seedbed.errors import UserError
-from seedbed.plan import Plan
-from seedbed.registry import get_suite
-from seedbed.report.contest import Contest
-from seedbed.report.model import Summary
 from seedbed.report.plots import Curve
-from seedbed.stats import mean
-from seedbed.store import Store, read_jsonl
+from seedbed.storage.store import Store, read_jsonl
 from seedbed.suite import Case, Table
+from seedbed.sweep.plan import Plan
+from seedbed.sweep.registry import get_suite
 
 _MAX_VALUES = 20
 _MAX_CURVES = 12
 
 
-def cases_of(plan: Plan, contest: Contest) -> Mapping[str, Case]:
-    """The cases of a contest by sample id; empty where their file has gone since."""
+def cases_of(plan: Plan, table: ScoreTable) -> Mapping[str, Case]:
+    """The cases of a table by sample id; empty where their file has gone since."""
     try:
-        return {case.sample_id: case for case in plan.benchmark(next(iter(contest.cells.values()))[0]).test}
+        return {case.sample_id: case for case in plan.benchmark(plan.cell(next(iter(table.cells.values()))[0].id)).test}
     except (OSError, UserError):
         return {}
 
 
 def slices(
-    contest: Contest, cases: Mapping[str, Case]
+    table: ScoreTable, cases: Mapping[str, Case]
 ) -> list[tuple[Table, Sequence[str], dict[str, list[float | None]]]]:
     """For each fact of the cases with a few values (language, topic): the first metric by value and system."""
     import numpy as np
 
-    metric = get_suite(contest.key[0]).metrics[0]
-    if metric.name not in contest.means:
+    metric = get_suite(table.key[0]).metrics[0]
+    if metric.name not in table.means:
         return []
     found: list[tuple[Table, Sequence[str], dict[str, list[float | None]]]] = []
-    for fact, own in _facts(contest, cases).items():
+    for fact, own in _facts(table, cases).items():
         values = sorted(set(own.values()))
         bars: dict[str, list[float | None]] = {}
         cells: dict[str, list[str | float | int | None]] = {value: [value] for value in values}
-        for label, scores in contest.values.items():
+        for label, scores in table.values.items():
             bars[label] = []
             for value in values:
-                at = [i for i, sample in enumerate(contest.sample_ids) if own.get(sample) == value]
-                column = scores[at, contest.metrics.index(metric.name)]
+                at = [i for i, sample in enumerate(table.sample_ids) if own.get(sample) == value]
+                column = scores[at, table.metrics.index(metric.name)]
                 known = column[~np.isnan(column)].tolist()
                 centre = mean(known)
                 bars[label].append(centre)
                 cells[value].append(None if centre is None else f"{centre:.{metric.digits}f} (n={len(known)})")
-        title = f"{metric.label} by {fact}: {contest.key[1]} · {contest.key[2]}"
-        found.append((Table(title, [fact, *contest.values], list(cells.values())), values, bars))
+        title = f"{metric.label} by {fact}: {table.key[1]} · {table.key[2]}"
+        found.append((Table(title, [fact, *table.values], list(cells.values())), values, bars))
     return found
 
 
-def _facts(contest: Contest, cases: Mapping[str, Case]) -> dict[str, dict[str, str]]:
+def _facts(table: ScoreTable, cases: Mapping[str, Case]) -> dict[str, dict[str, str]]:
     values: dict[str, dict[str, str]] = defaultdict(dict)
-    for sample in contest.sample_ids:
+    for sample in table.sample_ids:
         for fact, value in (cases[sample].meta if sample in cases else {}).items():
             if isinstance(value, str | bool | int):
                 values[fact][sample] = str(value)
-    enough = len(contest.sample_ids) / 2
+    enough = len(table.sample_ids) / 2
     return {f: own for f, own in values.items() if 2 <= len(set(own.values())) <= min(_MAX_VALUES, enough)}
 
 
@@ -82,13 +82,13 @@ def option_curves(plan: Plan, summary: Summary, suite: str) -> dict[str, dict[st
                 continue
             at = {s.shown: float(s.options[option]) for s in variants if _finite(s.options.get(option))}
             rows = [row for row in summary.rows if row.suite == suite and row.system in at]
-            for contest in dict.fromkeys(row.contest for row in rows):
-                own = [r for r in rows if r.contest == contest and r.metrics[metric].mean is not None]
+            for table in dict.fromkeys(row.key for row in rows):
+                own = [r for r in rows if r.key == table and r.metrics[metric].mean is not None]
                 points = [(at[r.system], r.metrics[metric].mean or 0.0, r.samples[metric]) for r in own]
                 points.sort(key=lambda point: point[0])
                 if len(points) >= 3:
                     curve = _with_band(name, points)
-                    found[option].setdefault(f"{contest[1]} · {contest[2]}", []).append(curve)
+                    found[option].setdefault(f"{table[1]} · {table[2]}", []).append(curve)
     return found
 
 
@@ -119,10 +119,10 @@ def _finite(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def learning_curves(store: Store, contest: Contest) -> list[Curve]:
+def learning_curves(store: Store, table: ScoreTable) -> list[Curve]:
     """The best val score so far over metric calls, of every optimised cell."""
     curves: list[Curve] = []
-    for label, cells in contest.cells.items():
+    for label, cells in table.cells.items():
         for cell in cells:
             path = store.cell_dir(cell) / "candidates.jsonl"
             if not path.exists() or len(curves) >= _MAX_CURVES:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from seedbed.cell import Cell
 from seedbed.errors import UserError
-from seedbed.objects import staged
-from seedbed.plan import Plan
-from seedbed.store import Store, read_jsonl
+from seedbed.storage.objects import staged
+from seedbed.storage.store import Store, read_jsonl
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.plan import Plan
 
 Format = Literal["csv", "parquet"]
 _NAMES = ("suite", "benchmark", "system", "optimizer", "model", "seed")
@@ -40,7 +40,7 @@ def _scores(store: Store, cell: Cell) -> Iterator[dict[str, Any]]:
 
 def _rows(store: Store, cell: Cell, names: list[str]) -> Iterator[dict[str, Any]]:
     predictions = store.cell_dir(cell) / "predictions.jsonl"
-    outputs = {row["sample_id"]: row["output"] for row in read_jsonl(predictions)} if predictions.exists() else {}
+    outputs = {row["sample_id"]: row.get("output") for row in read_jsonl(predictions)} if predictions.exists() else {}
     for row in _scores(store, cell):
         yield {
             **{name: getattr(cell, name) for name in _NAMES},
@@ -68,11 +68,9 @@ def _write_csv(path: Path, columns: list[str], batches: Iterator[list[dict[str, 
 
 
 def _write_parquet(path: Path, columns: list[str], batches: Iterator[list[dict[str, Any]]]) -> int:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise UserError("--format parquet needs pyarrow; pip install 'seedbed[parquet]', or take csv.") from None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     kinds = {"seed": pa.int64()}
     schema = pa.schema(
         [(name, kinds.get(name, pa.float64() if name.startswith("score_") else pa.string())) for name in columns]

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from seedbed.report.model import SIMULATED_NOTE, Summary
+from seedbed.analysis.results import SIMULATED_NOTE, Summary
 from seedbed.report.tables import TextCell, TextTable, suite_table
 
 _SPECIAL = {

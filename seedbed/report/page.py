@@ -10,13 +10,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from seedbed.registry import get_suite
+from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
-from seedbed.report.material import Material, Part, file_name, font_note
-from seedbed.report.model import SIMULATED_NOTE, Summary, as_data
-from seedbed.report.samples import SampleBook
+from seedbed.report.report_inputs import Material, Part, file_name, font_note
+from seedbed.report.sample_list import SampleBook
 from seedbed.report.tables import comparison_table, cost_table, dollars, number, p_value, suite_table
 from seedbed.suite import Table
+from seedbed.sweep.registry import get_suite
 
 _ASSETS = Path(__file__).parent / "assets"
 _SECTIONS = ("overview", "tables", "comparisons", "plots", "costs", "failures", "samples", "manifest")
@@ -109,7 +109,7 @@ def _tables(summary: Summary) -> Iterable[str]:
 def _comparisons(summary: Summary) -> Iterable[str]:
     for suite in dict.fromkeys(c.suite for c in summary.comparisons):
         yield element("h3", get_suite(suite).title)
-        for place, metric in enumerate(get_suite(suite).metrics):
+        for place, metric in enumerate(summary.metrics[suite]):
             if not any(c.difference is not None for c in summary.comparisons if c.metric == metric.name):
                 continue
             table = text_table(comparison_table(summary.comparisons, suite, metric))

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seedbed.registry import get_suite
+from seedbed.analysis.results import Comparison, Row, Summary
 from seedbed.report.canvas import COLOURS, DASHES, HATCHES, MARKERS, Plot, inches, panels, rendered
-from seedbed.report.model import Comparison, Row, Summary
+from seedbed.sweep.registry import get_suite
 
 MAX_PANELS = 4
 _MAX_SYSTEMS = 24
@@ -37,15 +37,15 @@ class Curve:
 def seeds_plot(summary: Summary, suite: str, seeds: Mapping[tuple[str, str, str], Points]) -> Plot | None:
     """The first metric of a suite: every seed a point, the mean a bar across, intervals over samples and over seeds."""
     metric = get_suite(suite).metrics[0]
-    contests = [key for key in seeds if key[0] == suite][:MAX_PANELS]
-    if not contests:
+    keys = [key for key in seeds if key[0] == suite][:MAX_PANELS]
+    if not keys:
         return None
-    rows = {key: [row for row in summary.rows if row.contest == key][:_MAX_SYSTEMS] for key in contests}
+    rows = {key: [row for row in summary.rows if row.key == key][:_MAX_SYSTEMS] for key in keys}
     names = {key: [f"{r.label}{' (baseline)' * r.is_baseline}" for r in own] for key, own in rows.items()}
     height = 0.9 + _ROW * max(len(own) for own in rows.values())
     left = inches(name for own in names.values() for name in own)
-    drawing, axes = panels([f"{b} · {m}" for _, b, m in contests], height, left=left)
-    for axis, key in zip(axes, contests, strict=True):
+    drawing, axes = panels([f"{b} · {m}" for _, b, m in keys], height, left=left)
+    for axis, key in zip(axes, keys, strict=True):
         _seed_lines(axis, rows[key], metric.name, seeds[key])
         _listed(axis, names[key])
         axis.set_xlabel(metric.label)
@@ -88,13 +88,13 @@ def differences_plot(comparisons: Sequence[Comparison], suite: str) -> Plot | No
     """The first metric of a suite: each system's difference to the baseline with its interval."""
     metric = get_suite(suite).metrics[0]
     chosen = [c for c in comparisons if c.suite == suite and c.metric == metric.name and c.difference is not None]
-    contests = list(dict.fromkeys((c.benchmark, c.model, c.baseline) for c in chosen))[:MAX_PANELS]
-    if not contests:
+    keys = list(dict.fromkeys((c.benchmark, c.model, c.baseline) for c in chosen))[:MAX_PANELS]
+    if not keys:
         return None
-    listed = {key: [c for c in chosen if (c.benchmark, c.model, c.baseline) == key][:_MAX_SYSTEMS] for key in contests}
+    listed = {key: [c for c in chosen if (c.benchmark, c.model, c.baseline) == key][:_MAX_SYSTEMS] for key in keys}
     height = 1.0 + _ROW * max(len(own) for own in listed.values())
     left = inches(c.label for own in listed.values() for c in own)
-    drawing, axes = panels([f"{b} · {m}, against {base}" for b, m, base in contests], height, left=left)
+    drawing, axes = panels([f"{b} · {m}, against {base}" for b, m, base in keys], height, left=left)
     for axis, own in zip(axes, listed.values(), strict=True):
         axis.axvline(0, color="#000000", lw=0.8)
         lines = [(-place, c.ci_low, c.ci_high) for place, c in enumerate(own) if c.ci_low is not None]
@@ -119,12 +119,12 @@ def pareto_plot(summary: Summary, suite: str) -> Plot | None:
     rows = [
         r for r in summary.rows if r.suite == suite and r.list_usd and r.metrics[metric.name].mean is not None and r.n
     ]
-    contests = list(dict.fromkeys(row.contest for row in rows))[:MAX_PANELS]
-    if not contests:
+    keys = list(dict.fromkeys(row.key for row in rows))[:MAX_PANELS]
+    if not keys:
         return None
-    drawing, axes = panels([f"{b} · {m}" for _, b, m in contests], 2.8, left=_NUMBERS)
-    for axis, key in zip(axes, contests, strict=True):
-        own = [row for row in rows if row.contest == key][:_MAX_SYSTEMS]
+    drawing, axes = panels([f"{b} · {m}" for _, b, m in keys], 2.8, left=_NUMBERS)
+    for axis, key in zip(axes, keys, strict=True):
+        own = [row for row in rows if row.key == key][:_MAX_SYSTEMS]
         points = [(_usd_per_1000(row), row.metrics[metric.name].mean or 0.0, row.label) for row in own]
         front = _front(points, higher=metric.higher_is_better is not False)
         axis.plot([x for x, _, _ in front], [y for _, y, _ in front], color="#7F7F7F", lw=1, ls="--", zorder=1)

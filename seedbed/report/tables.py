@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seedbed.registry import get_suite
-from seedbed.report.model import ALPHA, Comparison, Row, Summary
-from seedbed.stats import OverSeeds
+from seedbed.analysis.means import OverSeeds
+from seedbed.analysis.results import ALPHA, Comparison, Row, Summary
 from seedbed.suite import Metric
+from seedbed.sweep.registry import get_suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +36,22 @@ class TextTable:
 def suite_table(summary: Summary, suite: str) -> TextTable:
     """A suite's systems: mean ± std over seeds and always the numbers they stand on. Optimizer and model are columns
     only where they vary."""
-    spec = get_suite(suite)
+    metrics = summary.metrics[suite]
     rows = [row for row in summary.rows if row.suite == suite]
     marks = {(c.benchmark, c.model, c.label, c.metric): c.significant for c in summary.comparisons if c.suite == suite}
     names = [name for name in ("benchmark", "system", "optimizer", "model") if _shown(name, rows)]
-    best = {metric.name: _best(rows, metric) for metric in spec.metrics}
+    best = {metric.name: _best(rows, metric) for metric in metrics}
     counts = ["n", "errors", "skipped", "seeds", "tokens", "list $", "paid $"]
     body: list[list[TextCell]] = []
     for row in rows:
         cells = [TextCell(getattr(row, name)) for name in names]
-        for metric in spec.metrics:
+        for metric in metrics:
             marked = marks.get((row.benchmark, row.model, row.label, metric.name), False)
             text = figure(row.metrics[metric.name], metric.digits)
-            cells.append(TextCell(text, (*row.contest, row.label) in best[metric.name], marked))
+            cells.append(TextCell(text, (*row.key, row.label) in best[metric.name], marked))
         body.append([*cells, *map(TextCell, _counts(row))])
-    title = f"{spec.title} ({suite})"
-    columns = [*names, *(m.label for m in spec.metrics), *counts]
+    title = f"{get_suite(suite).title} ({suite})"
+    columns = [*names, *(m.label for m in metrics), *counts]
     return TextTable(title, columns, len(names), body, _notes(rows), _key(names, rows), len(counts))
 
 
@@ -136,17 +136,17 @@ def _counts(row: Row) -> list[str]:
 
 
 def _best(rows: Sequence[Row], metric: Metric) -> set[tuple[str, str, str, str]]:
-    """The best of each contest; none where the metric has no good side or all are equal as printed."""
+    """The best of each table; none where the metric has no good side or all are equal as printed."""
     if metric.higher_is_better is None:
         return set()
     best: set[tuple[str, str, str, str]] = set()
-    for contest in dict.fromkeys(row.contest for row in rows):
-        own = {row.label: value for row in rows if row.contest == contest
+    for table in dict.fromkeys(row.key for row in rows):
+        own = {row.label: value for row in rows if row.key == table
                if (value := row.metrics[metric.name].mean) is not None}  # fmt: skip
         shown = {label: f"{value:.{metric.digits}f}" for label, value in own.items()}
         if len(set(shown.values())) > 1:
             top = (max if metric.higher_is_better else min)(own, key=own.__getitem__)
-            best |= {(*contest, label) for label, text in shown.items() if text == shown[top]}
+            best |= {(*table, label) for label, text in shown.items() if text == shown[top]}
     return best
 
 

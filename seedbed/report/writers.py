@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from seedbed.registry import get_suite
-from seedbed.report.model import SIMULATED_NOTE, Row, Summary
+from seedbed.analysis.results import SIMULATED_NOTE, Row, Summary
 from seedbed.report.tables import TextCell, TextTable, comparison_table, cost_table, suite_table
+from seedbed.sweep.registry import get_suite
 
 
 def to_markdown(summary: Summary) -> str:
@@ -29,7 +29,7 @@ def to_markdown(summary: Summary) -> str:
         if compared.rows:
             parts += [f"### {compared.title}\n", markdown_table(compared) + "\n"]
     if summary.missing:
-        rows = [[m["cell"], m["reason"]] for m in summary.missing]
+        rows = [[m["cell"], plain_text(m["reason"])] for m in summary.missing]
         parts += ["## Without a result\n", plain_markdown(["cell", "reason"], rows) + "\n"]
     parts += ["## Calls and costs\n", plain_markdown(*cost_table(summary.costs)) + "\n"]
     return "\n".join(parts)
@@ -41,6 +41,11 @@ def markdown_table(table: TextTable) -> str:
         return f"{text}†" if cell.significant else text
 
     return plain_markdown(table.columns, [[show(cell) for cell in row] for row in table.rows])
+
+
+def plain_text(text: str) -> str:
+    """Words of somebody else, a provider's or a model's, of which Markdown makes no tag, no picture, no hidden link."""
+    return text.replace("\\", "\\\\").replace("<", "\\<").replace("](", "]\\(").replace("][", "]\\[")
 
 
 def plain_markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -70,7 +75,7 @@ def to_csv(summary: Summary) -> str:
     lines: list[dict[str, Any]] = []
     for row in summary.rows:
         for metric in row.metrics:
-            compared = found.get((*row.contest, row.label, metric))
+            compared = found.get((*row.key, row.label, metric))
             lines.append({**_names(row), "metric": metric, **_figures(row, metric), **_against(compared)})
     return csv_text(lines)
 

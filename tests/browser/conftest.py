@@ -28,15 +28,17 @@ Dom = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def dom() -> Dom:
-    """`dom(path, "#hash")`: the document after its scripts have run, as HTML."""
+    """`dom(path_or_url, "#hash")`: the document after its scripts have run, as HTML. A `profile` remembers what a
+    browser remembers."""
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip("no Chromium here")
 
-    def dump(path: Path, fragment: str = "", *flags: str) -> str:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+    def dump(page: Path | str, fragment: str = "", *flags: str, profile: Path | None = None) -> str:
+        address = page if isinstance(page, str) else page.as_uri()
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as fresh:
             done = subprocess.run(
-                [found, *_FLAGS, *flags, f"--user-data-dir={profile}", "--dump-dom", f"{path.as_uri()}{fragment}"],
+                [found, *_FLAGS, *flags, f"--user-data-dir={profile or fresh}", "--dump-dom", f"{address}{fragment}"],
                 capture_output=True,
                 text=True,
                 timeout=240,

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from seedbed import server as prefect_server
+from seedbed.local import server as prefect_server
 from tests.support.lab import Lab, call
 from tests.support.loopback import Loopback
 from tests.support.sweeps import Sweep

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from seedbed.errors import Interrupted, ProviderError, SeedbedError
-from seedbed.phases.pool import run_all
-from seedbed.phases.samples import describe
+from seedbed.phases.predict import describe
+from seedbed.phases.run_all import run_all
 from tests.support.lm import assert_books_agree, runtime, scope, sums
 from tests.support.loopback import Loopback
 
@@ -191,7 +191,7 @@ def test_a_ledger_that_cannot_be_written_stops_everything(tmp_path: Path) -> Non
         ("billing", r"wants payment.*Top up the account"),
     ],
 )
-def test_hopeless_errors_stop_at_once_with_what_to_do(tmp_path: Path, fault: str, sentence: str) -> None:
+def test_fatal_errors_stop_at_once_with_what_to_do(tmp_path: Path, fault: str, sentence: str) -> None:
     with Loopback(faults={fault: 1.0}, max_faults=99) as server, runtime(tmp_path, server) as made:
         with pytest.raises(Exception, match="refused"):
             made.run(made.lm(scope()).acall("hello"))

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from seedbed.cli import main
+from seedbed.cli.main import main
 from seedbed.lm.ledger.database import sqlite_url
-from seedbed.paths import as_path
+from seedbed.storage.paths import as_path
 from tests.support.loopback import Loopback
 from tests.support.s3 import S3Server
 from tests.support.sweeps import OFFLINE, Sweep

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from seedbed import server
+from tests.support.lab import call
 
 
 @dataclass(frozen=True)
@@ -71,12 +70,6 @@ def api(seedbed_home: Path) -> Callable[[str, dict[str, Any]], Any]:
     """Ask the Prefect server."""
 
     def post(path: str, body: dict[str, Any]) -> Any:
-        found = server.running()
-        assert found is not None
-        request = urllib.request.Request(
-            f"{found.api}{path}", json.dumps(body).encode(), {"content-type": "application/json"}
-        )
-        with urllib.request.urlopen(request) as reply:
-            return json.load(reply)
+        return call("POST", path, body)
 
     return post

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.history import read_history
-from seedbed.store import Store, read_json
+from seedbed.nightly.history import read_history
+from seedbed.storage.store import Store, read_json
 from tests.support.lab import Lab, call
 
 CONFIG = """\
 name: night
 seeds: [0]
 models:
-  reader: {model: offline/reader, temperature: 0.7, options: {skill: 0.85, noise: 0.03}}
+  reader: {model: offline/reader, temperature: 0.7, options: {ability: 0.85, noise: 0.03}}
 experiments:
   - suite: crosslingual
     models: [reader]
@@ -78,7 +78,7 @@ def test_every_night_pays_afresh(lab: Lab, first_night: str) -> None:
 
 
 def test_a_planted_regression_fails_with_the_figures_as_its_reason(lab: Lab, first_night: str) -> None:
-    run = lab.trigger(overrides=["models.reader.options.skill=0.3"])
+    run = lab.trigger(overrides=["models.reader.options.ability=0.3"])
     state = lab.wait(run)
     assert (state["type"], state["name"]) == ("FAILED", "Failed")
     assert "F1" in state["message"]
@@ -97,9 +97,9 @@ def test_a_night_in_which_every_call_fails_is_inconclusive(lab: Lab, first_night
 
 
 def test_a_config_that_is_wrong_by_night_fails_with_its_sentence(lab: Lab, first_night: str) -> None:
-    state = lab.wait(lab.trigger(overrides=["seedz=[1]"]))
+    state = lab.wait(lab.trigger(overrides=["max_error_share=2"]))
     assert state["type"] == "FAILED"
-    assert "did you mean 'seeds'?" in state["message"]
+    assert "field max_error_share: input should be less than or equal to 1" in state["message"]
 
 
 def test_a_schedule_a_few_seconds_ahead_fires(lab: Lab, first_night: str) -> None:
@@ -126,7 +126,7 @@ def test_a_schedule_a_few_seconds_ahead_fires(lab: Lab, first_night: str) -> Non
 def test_the_form_of_the_ui_knows_every_field_and_the_server_refuses_what_does_not_fit(lab: Lab) -> None:
     deployment = call("GET", "/deployments/name/launch-sweep/sweep")
     fields = deployment["parameter_openapi_schema"]["definitions"]["SweepRequest"]["properties"]
-    assert set(fields) == {"config", "seeds", "max_usd", "overrides", "out", "fresh"}
+    assert set(fields) == {"config", "seeds", "max_usd", "overrides", "fresh"}
     assert all(field["description"] for field in fields.values())
     assert any(tag.startswith(("commit ", "version ")) for tag in deployment["tags"])
     with pytest.raises(OSError, match="409"):
@@ -137,6 +137,6 @@ def test_a_sweep_and_a_rescore_started_from_their_deployments_complete(lab: Lab)
     run = lab.trigger("launch-sweep/sweep", seeds=[7])
     assert lab.wait(run)["type"] == "COMPLETED"
     again = call("GET", "/deployments/name/launch-rescore/rescore")
-    body = {"state": {"type": "SCHEDULED"}, "parameters": {"request": {"sweep": "night", "out": "results"}}}
+    body = {"state": {"type": "SCHEDULED"}, "parameters": {"request": {"config": "night.yaml"}}}
     rescored = call("POST", f"/deployments/{again['id']}/create_flow_run", body)["id"]
     assert lab.wait(rescored)["type"] == "COMPLETED"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from seedbed.config import load_config
-from seedbed.estimate import estimate
-from seedbed.plan import make_plan
+from seedbed.lm.prices import token_cost
+from seedbed.sweep.config import load_config
+from seedbed.sweep.estimate import estimate
+from seedbed.sweep.plan import make_plan
 from tests.flows.conftest import RunSweep
+from tests.support.snippets import snippet
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "optimizers.md"
 SWEEP = """\
 name: tryout
 seeds: [0]
@@ -29,18 +29,10 @@ experiments:
 """
 
 
-def _example(heading: str, language: str) -> str:
-    """The code of a section."""
-    section = DOCUMENT.read_text(encoding="utf-8").split(f"{heading}\n", 1)[1].split("\n## ")[0]
-    found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
-    assert found is not None, f"{heading} has no {language} example"
-    return found[1]
-
-
 @pytest.fixture
 def plugins(tmp_path: Path) -> None:
-    (tmp_path / "my_optimizer.py").write_text(_example("## Adding an optimizer", "python"), encoding="utf-8")
-    (tmp_path / "my_benchmark.py").write_text(_example("## Adding a benchmark", "python"), encoding="utf-8")
+    (tmp_path / "my_optimizer.py").write_text(snippet("optimizers.md", "## Adding an optimizer"), encoding="utf-8")
+    (tmp_path / "my_benchmark.py").write_text(snippet("optimizers.md", "## Adding a benchmark"), encoding="utf-8")
     rows = [{"id": f"r{n}", "text": f"Compute {n + 2} * 7 - {n}.", "answer": str(7 * (n + 2) - n)} for n in range(20)]
     (tmp_path / "riddles.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
@@ -64,7 +56,7 @@ def test_the_documented_optimizer_and_benchmark_run_in_a_sweep(run_sweep: RunSwe
 
 @pytest.mark.parametrize("heading", ["## Adding an optimizer", "## Adding a benchmark"])
 def test_ten_lines_are_enough(heading: str) -> None:
-    lines = [line for line in _example(heading, "python").splitlines() if line.strip()]
+    lines = [line for line in snippet("optimizers.md", heading).splitlines() if line.strip()]
     assert len(lines) <= 10
 
 
@@ -72,7 +64,7 @@ def test_the_documented_choice_of_optimizers_can_be_planned(tmp_path: Path) -> N
     head = "name: d\nseeds: [0]\nmodels: {m: {model: offline/m}}\nexperiments:\n  - suite: prompt_optimization\n"
     body = "    models: [m]\n    benchmarks: [AIMEBench]\n    systems: [CoT]\n"
     config = tmp_path / "d.yaml"
-    config.write_text(f"{head}{body}    {_example('# Optimizers', 'yaml')}", encoding="utf-8")
+    config.write_text(f"{head}{body}    {snippet('optimizers.md', '# Optimizers', 'yaml')}", encoding="utf-8")
     plan = make_plan(*load_config(config))
     assert [cell.optimizer for cell in plan.cells] == ["Baseline", "GEPA-5", "MIPROv2-Light"]
-    assert all(estimate(plan, cell).calls > 0 for cell in plan.cells)
+    assert all(estimate(plan, cell, token_cost).calls > 0 for cell in plan.cells)

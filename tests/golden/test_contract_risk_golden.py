@@ -1,32 +1,16 @@
 """Parser and level metrics of contract_risk against vectors with expected values."""
 
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from seedbed.suites.contract_risk.metrics import quick_figures, risk_level_metrics
 from seedbed.suites.contract_risk.parser import SECTIONS, parse_review
+from tests.support.golden import lines
 
-_SHARED = Path(os.environ.get("SEEDBED_SHARED", Path(__file__).resolve().parents[2].parent / "shared"))
-_GOLDEN = _SHARED / "golden"
 _TOLERANCE = 1e-9
-
-pytestmark = pytest.mark.skipif(not _GOLDEN.is_dir(), reason=f"no golden vectors at {_GOLDEN}")
-
-
-def _rows(name: str) -> list[dict[str, Any]]:
-    path = _GOLDEN / name
-    if not path.is_file():
-        return []
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return [row for row in rows if "expected" in row]
-
-
-_RISK = _rows("contract_risk.jsonl")
-_REVIEWS = _rows("contract_parser.jsonl")
+_RISK = [row for row in lines("contract_risk.jsonl") if "expected" in row]
+_HEADER, *_REVIEWS = lines("contract_parser.jsonl")
 _each_matrix = pytest.mark.parametrize("row", _RISK, ids=[row["name"] for row in _RISK])
 _each_review = pytest.mark.parametrize("row", _REVIEWS, ids=[row["name"] for row in _REVIEWS])
 
@@ -75,5 +59,4 @@ def test_parser(row: dict[str, Any]) -> None:
 
 
 def test_the_parser_knows_the_required_sections() -> None:
-    header = json.loads((_GOLDEN / "contract_parser.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    assert list(SECTIONS) == header["required_sections"]
+    assert list(SECTIONS) == _HEADER["required_sections"]

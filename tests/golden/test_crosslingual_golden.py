@@ -1,32 +1,17 @@
 """The metrics of the crosslingual suite against vectors with expected values."""
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from seedbed.stats import mean, sample_std
+from seedbed.analysis.means import mean, sample_std
 from seedbed.suites.crosslingual import metrics
+from tests.support.golden import VECTORS, lines
 
-_SHARED = Path(os.environ.get("SEEDBED_SHARED", Path(__file__).resolve().parents[2].parent / "shared"))
-_GOLDEN = _SHARED / "golden"
 _TOLERANCE = 1e-6
-
-pytestmark = pytest.mark.skipif(not _GOLDEN.is_dir(), reason=f"no golden vectors at {_GOLDEN}")
-
-
-def _rows(name: str) -> list[dict[str, Any]]:
-    path = _GOLDEN / name
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-_ANSWERS = _rows("crosslingual_f1.jsonl")
-_STABLE = [row for row in _ANSWERS if row["stable"]]
-_CONSISTENCY = _rows("crosslingual_rlc.jsonl")
+_STABLE = [row for row in lines("crosslingual_f1.jsonl") if row["stable"]]
+_CONSISTENCY = lines("crosslingual_rlc.jsonl")
 _by_id = pytest.mark.parametrize("row", _STABLE, ids=[row["id"] for row in _STABLE])
 
 
@@ -68,7 +53,7 @@ def test_language_consistency(row: dict[str, Any]) -> None:
 
 
 def test_bridging_efficiency() -> None:
-    for group in json.loads((_GOLDEN / "crosslingual_cnbe.json").read_text(encoding="utf-8")):
+    for group in json.loads((VECTORS / "crosslingual_cnbe.json").read_text(encoding="utf-8")):
         values = group["f1"], group["base"], group["cost"]
         per_sample = metrics.cnbe(*values)
         assert per_sample == pytest.approx(group["per_sample"], abs=_TOLERANCE)

@@ -1,24 +1,16 @@
-"""The shared golden traces of the finance_dialog suite, in both profiles."""
+"""The golden traces of the finance_dialog suite, in both profiles."""
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from seedbed.suites.finance_dialog.metrics import build_turn_eval_rows, evaluate_traces
+from tests.support.golden import lines
 
-SHARED = Path(os.environ.get("SEEDBED_SHARED", Path(__file__).resolve().parents[2].parent / "shared"))
-FILE = SHARED / "golden" / "finance_dialog.jsonl"
-
-pytestmark = pytest.mark.skipif(not FILE.exists(), reason="the shared golden files are not here")
-
-_LINES = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.exists() else []
-LEXICON = _LINES[0]["lexicon"] if _LINES else {}
-VECTORS = _LINES[1:]
+_HEADER, *VECTORS = lines("finance_dialog.jsonl")
+LEXICON = _HEADER["lexicon"]
 
 
 def _ignore(vector: dict[str, Any]) -> bool:

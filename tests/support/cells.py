@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seedbed.cell import Cell
-from seedbed.config import load_config
-from seedbed.launch import prepare
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run
-from seedbed.phases.run import Phase, run_phase
-from seedbed.plan import Plan, make_plan
+from seedbed.phases.prepare import prepare
+from seedbed.phases.run import run_phase
+from seedbed.sweep.cell import Cell, Phase
+from seedbed.sweep.config import load_config
+from seedbed.sweep.plan import Plan, make_plan
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Prepared:
         return run_phase(self.run, cell.id, phase)
 
     def all_phases(self, cell: Cell) -> dict[str, Any]:
-        for phase in phases_of(self.plan, cell):
+        for phase in cell.phases:
             result = self.phase(cell, phase)
         return result
 
@@ -44,10 +44,6 @@ class Prepared:
 
     def runtime(self) -> Any:
         return open_run(self.run).runtime()
-
-
-def phases_of(plan: Plan, cell: Cell) -> tuple[Phase, ...]:
-    return ("optimise", "generate", "score") if plan.optimizer_spec(cell) else ("generate", "score")
 
 
 def prepared(config: Path, root: Path, overrides: list[str] | None = None) -> Prepared:

@@ -16,13 +16,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from seedbed import server
+from seedbed.local import server
+from seedbed.local.guard import basic
+
+_CLIENT = "tests"
 
 
 def call(method: str, path: str, body: Any = None) -> Any:
-    """Ask the Prefect server."""
+    """Ask the Prefect server, as a client that knows its auth string."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"{_api()}{path}", data, {"content-type": "application/json"}, method=method)
+    headers = {"content-type": "application/json", "authorization": basic(server.auth_string())}
+    if method != "GET":
+        token = call("GET", f"/csrf-token?client={_CLIENT}")["token"]
+        headers |= {"prefect-csrf-token": token, "prefect-csrf-client": _CLIENT}
+    request = urllib.request.Request(f"{_api()}{path}", data, headers, method=method)
     for _ in range(20):
         try:
             with urllib.request.urlopen(request) as reply:

@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import text
 
-from seedbed.config import ModelConfig
 from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
 from seedbed.lm.runtime import LMRuntime
+from seedbed.sweep.config import ModelConfig
 from tests.support.loopback import Loopback
 
 PRICE = {"input": 2.0, "output": 8.0, "cached_input": 0.5}

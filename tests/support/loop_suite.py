@@ -8,8 +8,19 @@ from typing import Any
 
 import dspy
 
-from seedbed.registry import register_suite
-from seedbed.suite import Benchmark, BenchmarkSpec, Case, Metric, PhaseContext, Prediction, ScoreRow, Suite, SystemSpec
+from seedbed.suite import (
+    Benchmark,
+    BenchmarkSpec,
+    Case,
+    Failure,
+    Metric,
+    PhaseContext,
+    Prediction,
+    ScoreRow,
+    Suite,
+    SystemSpec,
+)
+from seedbed.sweep.registry import register_suite
 
 
 def load(options: Any) -> Benchmark:
@@ -33,9 +44,10 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
     lm = context.lm("judge")
 
     async def one(case: Case) -> ScoreRow:
-        output = predictions[case.sample_id].output
-        if output is None:
+        given = predictions[case.sample_id]
+        if isinstance(given, Failure):
             return ScoreRow(case.sample_id, "error")
+        output = given.output
         with dspy.context(lm=lm):
             verdict = await judge.acall(answer=f"{case.sample_id}: {output['answer']}")
         return ScoreRow(
@@ -63,7 +75,7 @@ register_suite(
         },
         score=score,
         aggregate=aggregate,
-        metrics=(Metric("right", "Right"),),
+        metrics=(Metric("right", "Right", kind="rate"),),
         score_roles=("judge",),
         score_calls_per_case=1,
     )

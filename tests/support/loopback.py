@@ -24,8 +24,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-FAULTS = ("rate_limit", "server", "timeout", "reset", "malformed", "no_usage", "empty", "bad_shape", "drip", "mid_body",
-          "auth", "billing", "context_length")  # fmt: skip
+FAULTS = ("rate_limit", "server", "timeout", "gateway", "reset", "malformed", "no_usage", "empty", "bad_shape", "drip",
+          "mid_body", "auth", "billing", "context_length")  # fmt: skip
 HANG_S = 60.0
 
 
@@ -165,7 +165,7 @@ class Loopback:
         sent, received = self._count(body, text)
         cached = int(sent * self.cached_share)
         content = _completion(body, text, name, sent, received, cached, fault)
-        if fault in ("timeout", "reset", "malformed", "drip", "mid_body"):
+        if fault in ("timeout", "gateway", "reset", "malformed", "drip", "mid_body"):
             # The work was done, but nobody will be able to read what it cost.
             self.books.unseen_in += sent
             self.books.unseen_out += received
@@ -257,6 +257,9 @@ async def _spoil(request: web.BaseRequest, content: bytes, fault: str) -> web.St
     match fault:
         case "timeout":
             await asyncio.sleep(HANG_S)
+        case "gateway":
+            # Somebody between the model and the caller ran out of patience: a timeout that needs no clock of ours.
+            return web.Response(status=504)
         case "reset":
             transport.abort()
         case "malformed":

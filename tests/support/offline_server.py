@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from seedbed.lm.offline.options import OfflineOptions
-from seedbed.lm.offline.provider import OfflineProvider
 from seedbed.lm.types import Attempt
+from seedbed.offline.options import OfflineOptions
+from seedbed.offline.provider import OfflineProvider
 
 
 @dataclass
@@ -35,10 +35,10 @@ def body_name(raw: bytes) -> str:
 class OfflineServer:
     """Serves from a thread of its own. The same body gets the same answer."""
 
-    def __init__(self, *, latency_s: float = 0.0, skill: float = 0.92) -> None:
+    def __init__(self, *, latency_s: float = 0.0, ability: float = 0.92) -> None:
         self.bill = Bill()
         self.latency_s = latency_s
-        self._provider = OfflineProvider("offline/served", OfflineOptions(skill=skill, noise=0.05))
+        self._provider = OfflineProvider("offline/served", OfflineOptions(ability=ability, noise=0.05))
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True, name="offline-server")

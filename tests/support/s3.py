@@ -55,10 +55,10 @@ class S3Server:
             region_name="us-east-1",
         )
 
-    def objects(self, bucket: str) -> dict[str, bytes]:
-        """Every object of a bucket by its key."""
+    def objects(self, bucket: str, prefix: str = "") -> dict[str, bytes]:
+        """Every object of a bucket, or of a part of it, by its key."""
         client = self.client()
-        pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket)
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         keys = [entry["Key"] for page in pages for entry in page.get("Contents", [])]
         return {key: client.get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys}
 

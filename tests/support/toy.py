@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seedbed.config import load_config
-from seedbed.registry import register_suite
-from seedbed.stats import mean
-from seedbed.store import write_jsonl
+from seedbed.analysis.means import mean
+from seedbed.storage.store import write_jsonl
 from seedbed.suite import (
     Benchmark,
     BenchmarkOptions,
     BenchmarkSpec,
     Case,
     CellResult,
+    Failure,
     Figure,
     Metric,
     Options,
@@ -28,6 +27,8 @@ from seedbed.suite import (
     SystemSpec,
     Table,
 )
+from seedbed.sweep.config import load_config
+from seedbed.sweep.registry import register_suite
 
 NASTY = (
     "</script><script>document.title='planted'</script>"
@@ -91,10 +92,11 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
     rows: list[ScoreRow] = []
     write_jsonl(context.folder / "toy_answers.jsonl", [{"sample": case.sample_id} for case in cases])
     for case in cases:
-        output = predictions[case.sample_id].output
-        if output is None:
+        given = predictions[case.sample_id]
+        if isinstance(given, Failure):
             rows.append(ScoreRow(case.sample_id, "error", reason="ValueError: no idea", cluster=case.cluster))
             continue
+        output = given.output
         right = float(output["answer"] == case.gold)
         digits = mean([float(a == b) for a, b in zip(output["answer"], case.gold, strict=False)]) or 0.0
         rows.append(
@@ -133,7 +135,7 @@ TOY = Suite(
     systems={"guess": SystemSpec(build_guess, GuessOptions, calls_per_case=0), "ask": SystemSpec(build_ask)},
     score=score,
     aggregate=aggregate,
-    metrics=(Metric("digits", "Digits"), Metric("right", "Right_%"), Metric("f1", "F1")),
+    metrics=(Metric("digits", "Digits"), Metric("right", "Right_%", kind="rate"), Metric("f1", "F1", kind="pooled")),
     report=report,
 )
 
@@ -160,11 +162,11 @@ experiments:
 
 def finished_run(folder: Path, *, n: int = 24, nasty: bool = False, ask: bool = False) -> Path:
     """A sweep of the toy suite, run phase by phase without Prefect; returns the folder of its run."""
-    from seedbed.launch import prepare
     from seedbed.lm.runtime import close_runtimes
     from seedbed.phases.aggregate import aggregate, score_group
+    from seedbed.phases.prepare import prepare
     from seedbed.phases.run import run_phase
-    from seedbed.plan import make_plan
+    from seedbed.sweep.plan import make_plan
 
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "toys.yaml"

@@ -86,10 +86,10 @@ def run_together(workers: list[Worker]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    from seedbed.config import ModelConfig
     from seedbed.errors import BudgetReached
     from seedbed.lm.runtime import LMRuntime
-    from seedbed.phases.pool import run_all
+    from seedbed.phases.run_all import run_all
+    from seedbed.sweep.config import ModelConfig
 
     task = json.loads(sys.argv[1])
     made = LMRuntime(task["url"], {"m": ModelConfig.model_validate(task["model"])})

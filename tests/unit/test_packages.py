@@ -21,7 +21,7 @@ def test_a_package_that_shadows_ours_is_named(tmp_path: Path) -> None:
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks/__init__.py").touch()
     code = (
-        "import seedbed.launch as l; from seedbed.errors import UserError\n"
+        "import seedbed.local.launch as l; from seedbed.errors import UserError\n"
         "try: l.import_flows('sweep')\nexcept UserError as e: print(e)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -32,12 +32,13 @@ from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.hosts import elsewhere, host, host_name, network_filesystem, process_exists
 from seedbed.lm.ledger.url import explain, parse, shown, sqlite_url
+from seedbed.storage.paths import file_mask
 
 __all__ = [
     "DEAD_AFTER_S",
     "HEARTBEAT_S",
     "heartbeat",
-    "impatient",
+    "nowait_connection",
     "open_database",
     "reading",
     "register_owner",
@@ -67,7 +68,7 @@ def open_database(url: str) -> Engine:
     parsed = parse(url)
     server = parsed.get_backend_name() != "sqlite"
     if not server and parsed.database:
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        _make_private(Path(parsed.database))
     try:
         engine = create_engine(
             parsed,
@@ -96,6 +97,15 @@ def open_database(url: str) -> Engine:
     return engine
 
 
+def _make_private(file: Path) -> None:
+    """The file of a new ledger. It holds every prompt and answer."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(0o666 & ~file_mask())
+    except (OSError, ValueError) as error:
+        raise UserError(f"ledger {file}: cannot be written ({error}); name another `out` or `ledger`.") from None
+
+
 def _schema_version(engine: Engine) -> str:
     """The version of the tables there, which are made if there are none."""
     with engine.begin() as connection:
@@ -119,13 +129,13 @@ def reading(engine: Engine) -> Iterator[Connection]:
         yield connection.execution_options(**options)
 
 
-def impatient(engine: Engine) -> Connection | None:
+def nowait_connection(engine: Engine) -> Connection | None:
     """A connection whose transactions fail at once where another writer is in the way; None where each is a round trip
     to a server."""
     if engine.dialect.name != "sqlite":
         return None
     connection = engine.connect()
-    connection.detach()  # the others of the pool do wait
+    connection.detach()  # the other connections of the engine do wait
     assert connection.connection.dbapi_connection is not None
     connection.connection.dbapi_connection.execute("PRAGMA busy_timeout=0")
     return connection

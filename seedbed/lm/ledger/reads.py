@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -47,8 +46,8 @@ class PhaseUsage:
         return asdict(self)
 
 
-def phase_usage(engine: Engine, cell: str, phase: str, execution: str, since: float = 0.0) -> PhaseUsage:
-    """The account of one phase of one cell, from a moment on."""
+def phase_usage(engine: Engine, cell: str, phase: str, execution: str, generation: int = 0) -> PhaseUsage:
+    """The account of one phase of one cell, since a fresh start."""
     answered = (
         select(
             _a.c.key,
@@ -62,7 +61,7 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str, since: fl
         .group_by(_a.c.key)
         .subquery()
     )
-    here = (_a.c.cell == cell) & (_a.c.phase == phase) & (_a.c.started_at >= since)
+    here = (_a.c.cell == cell) & (_a.c.phase == phase) & (_a.c.generation >= generation)
     with reading(engine) as connection:
         total = connection.execute(
             select(
@@ -97,7 +96,7 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str, since: fl
     )
 
 
-def cost_rows(engine: Engine, sweep: str, since: float = 0.0) -> list[dict[str, Any]]:
+def cost_rows(engine: Engine, sweep: str, generation: int = 0) -> list[dict[str, Any]]:
     """Calls, tokens and dollars of a sweep by phase, role, model and outcome, from a moment on."""
     by = (_a.c.phase, _a.c.role, _a.c.model, _a.c.outcome)
     query = (
@@ -109,7 +108,7 @@ def cost_rows(engine: Engine, sweep: str, since: float = 0.0) -> list[dict[str, 
             func.sum(_a.c.list_usd).label("list_usd"),
             func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk_usd"),
         )
-        .where(_a.c.sweep == sweep, _a.c.outcome.is_not(None), _a.c.started_at >= since)
+        .where(_a.c.sweep == sweep, _a.c.outcome.is_not(None), _a.c.generation >= generation)
         .group_by(*by)
         .order_by(*by)
     )  # fmt: skip
@@ -117,11 +116,11 @@ def cost_rows(engine: Engine, sweep: str, since: float = 0.0) -> list[dict[str, 
         return [dict(row) for row in connection.execute(query).mappings()]
 
 
-def paid_latencies(engine: Engine, cells: Sequence[str], since: float) -> dict[str, list[float]]:
-    """By cell: how long each paid call of its generation took, since a moment."""
+def paid_latencies(engine: Engine, cells: Sequence[str], generation: int) -> dict[str, list[float]]:
+    """By cell: how long each paid call of its generate phase took, since a fresh start."""
     found: dict[str, list[float]] = {}
     query = select(_a.c.cell, _a.c.latency_s).where(
-        _a.c.phase == "generate", _a.c.outcome == "paid", _a.c.started_at >= since, _a.c.latency_s.is_not(None)
+        _a.c.phase == "generate", _a.c.outcome == "paid", _a.c.generation >= generation, _a.c.latency_s.is_not(None)
     )
     with reading(engine) as connection:
         for at in range(0, len(cells), _CELLS_AT_ONCE):
@@ -149,22 +148,25 @@ def history(engine: Engine, cell: str, executions: Sequence[str]) -> Iterator[di
             yield data
 
 
-def fresh_since(engine: Engine, sweep: str) -> float:
-    """The moment before which nothing is reused by a sweep; 0 unless it was once started with --fresh."""
+def generation_of(engine: Engine, sweep: str) -> int:
+    """The number of a sweep's last fresh start; 0 unless it was once started with --fresh."""
     with reading(engine) as connection:
-        found = connection.scalar(select(schema.sweeps.c.fresh_since).where(schema.sweeps.c.name == sweep))
-    return float(found or 0.0)
+        found = connection.scalar(select(schema.sweeps.c.generation).where(schema.sweeps.c.name == sweep))
+    return int(found or 0)
 
 
-def start_fresh(engine: Engine, sweep: str, cells: Sequence[str]) -> float:
-    """Forget, for this sweep, all stored answers and all budget used so far; returns the moment it was done."""
-    now = time.time()
+def start_fresh(engine: Engine, sweep: str, cells: Sequence[str]) -> int:
+    """Forget, for this sweep, all stored answers and all budget used so far; returns the number of this fresh start. It
+    is higher than that of any other sweep's: no clock has a say in what is old."""
     scopes = [f"sweep:{sweep}", *(f"cell:{cell}" for cell in cells)]
     with engine.begin() as connection:
         connection.execute(delete(schema.sweeps).where(schema.sweeps.c.name == sweep))
-        connection.execute(schema.sweeps.insert().values(name=sweep, fresh_since=now))
+        generation = 1 + max(
+            connection.scalar(select(func.max(table.c.generation))) or 0 for table in (schema.sweeps, _a)
+        )
+        connection.execute(schema.sweeps.insert().values(name=sweep, generation=generation))
         connection.execute(delete(schema.budgets).where(schema.budgets.c.scope.in_(scopes)))
-    return now
+    return generation
 
 
 def _estimated() -> Any:

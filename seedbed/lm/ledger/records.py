@@ -22,11 +22,11 @@ class CallScope:
     model: str
     """The model's name in the config."""
     seed: int
-    fresh_since: float = 0.0
-    """Stored responses older than this are not used."""
-    pool: str = ""
-    """Which draws this caller shares. At a temperature above 0, callers of the same seed reuse each other's answers to
-    equal requests only within one pool; "" is the pool of everybody. At temperature 0 pools do not matter."""
+    generation: int = 0
+    """Which fresh start the sweep is in. Stored responses of an earlier one are not used."""
+    draws: str = ""
+    """Whose random draws this caller shares. At a temperature above 0, callers of the same seed reuse each other's
+    answers to equal requests only if this is equal too; "" is everybody's. At temperature 0 it does not matter."""
 
 
 @dataclass(frozen=True, slots=True)

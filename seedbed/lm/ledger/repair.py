@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from seedbed.lm.ledger import schema
-from seedbed.lm.ledger.budget import recount
+from seedbed.lm.ledger.caps import recount
 from seedbed.lm.ledger.records import End
 from seedbed.lm.ledger.statements import ENDED
 

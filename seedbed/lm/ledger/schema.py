@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -49,8 +49,8 @@ sweeps = Table(
     "sweeps",
     metadata,
     Column("name", String, primary_key=True),
-    # What was made before this moment is not used again by the sweep (`--fresh`).
-    Column("fresh_since", Float, nullable=False),
+    # Counts the fresh starts of all sweeps of this ledger. What has a lower number is not used again by the sweep.
+    Column("generation", Integer, nullable=False),
 )
 
 attempts = Table(
@@ -69,6 +69,8 @@ attempts = Table(
     Column("model", String, nullable=False),
     Column("key", String, nullable=False),
     Column("number", Integer, nullable=False),
+    # That of the sweep it was made for.
+    Column("generation", Integer, nullable=False),
     # Null while the call is in flight; then paid | reused | failed | lost.
     Column("outcome", String),
     Column("tokens_in", Integer),
@@ -114,16 +116,16 @@ responses = Table(
     Column("tokens_cached", Integer, nullable=False),
     Column("tokens_reasoning", Integer, nullable=False),
     Column("estimated", Boolean, nullable=False),
-    Column("made_at", Float, nullable=False),
+    Column("generation", Integer, nullable=False),
 )
 
 budgets = Table(
     "budgets",
     metadata,
     # "sweep:NAME" or "cell:ID". `used` holds what was spent and what may have been. A cache of sums over `attempts`
-    # since a moment: made anew when a process first asks, so it cannot drift.
+    # of a generation and later ones: made anew when a process first asks, so it cannot drift.
     Column("scope", String, primary_key=True),
-    Column("since", Float, nullable=False),
+    Column("generation", Integer, nullable=False),
     Column("used_usd", Float, nullable=False),
     Column("reserved_usd", Float, nullable=False),
 )

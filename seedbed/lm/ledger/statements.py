@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Dialect, bindparam, insert, literal, select, 
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.expression import ClauseElement
 
+from seedbed.lm.compat.sqlalchemy import parameter_order
 from seedbed.lm.ledger import schema
 
 IDENTITY = (
@@ -25,6 +26,7 @@ IDENTITY = (
     "model",
     "key",
     "number",
+    "generation",
     "started_at",
 )
 """Columns an attempt has from its beginning."""
@@ -52,7 +54,7 @@ class Prepared:
     def __init__(self, statement: ClauseElement, dialect: Dialect) -> None:
         compiled: Any = statement.compile(dialect=dialect)
         self._sql = str(compiled)
-        self._order: Sequence[str] | None = compiled.positiontup
+        self._order = parameter_order(compiled)
         self._fixed: Mapping[str, Any] = {k: v for k, v in compiled.params.items() if v is not None}
         self._direct = dialect.name == "sqlite"
 
@@ -96,7 +98,10 @@ class Statements:
         upsert = make(r).values(values(*RESPONSE))
         self.keep_response = Prepared(
             upsert.on_conflict_do_update(
-                index_elements=["key"], set_={name: upsert.excluded[name] for name in RESPONSE if name != "key"}
+                index_elements=["key"],
+                set_={name: upsert.excluded[name] for name in RESPONSE if name != "key"},
+                # A late answer to a call from before a fresh start does not take the place of a newer one.
+                where=upsert.excluded.generation >= r.c.generation,
             ),
             dialect,
         )
@@ -109,7 +114,7 @@ class Statements:
         )
         self.open_cap = Prepared(
             make(b)
-            .values(values("scope", "since") | {"used_usd": literal(0.0), "reserved_usd": literal(0.0)})
+            .values(values("scope", "generation") | {"used_usd": literal(0.0), "reserved_usd": literal(0.0)})
             .on_conflict_do_nothing(),
             dialect,
         )

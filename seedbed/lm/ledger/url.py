@@ -8,7 +8,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from seedbed.errors import UserError
-from seedbed.redact import redact
+from seedbed.storage.redact import redact
 
 _MAX_TEXT = 300
 

@@ -20,10 +20,11 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from seedbed.errors import SeedbedError
+from seedbed.lm.ledger.batch_writer import BatchWriter, PriceOf
 from seedbed.lm.ledger.database import (
     HEARTBEAT_S,
     heartbeat,
-    impatient,
+    nowait_connection,
     open_database,
     register_owner,
     sign_off,
@@ -31,7 +32,6 @@ from seedbed.lm.ledger.database import (
 )
 from seedbed.lm.ledger.records import Begin, BeginResult, End
 from seedbed.lm.ledger.repair import mark_lost
-from seedbed.lm.ledger.scribe import PriceOf, Scribe
 
 logger = logging.getLogger("seedbed.lm")
 
@@ -61,10 +61,10 @@ class Ledger:
         self.peers = 1
         """Processes at work on this ledger, this one included; `on_peers` is told, from the writer's thread."""
         self._on_peers = on_peers
-        self._scribe = Scribe(self.engine.dialect, self.owner, list_price, store_bodies=store_bodies)
+        self._batch_writer = BatchWriter(self.engine.dialect, self.owner, list_price, store_bodies=store_bodies)
         self._closed = False
         self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
-        self._at_once = impatient(self.engine)
+        self._nowait = nowait_connection(self.engine)
         """What the loop writes with; None where only the thread may."""
         self._collected: list[_Entry] = []
         """What came in this pass of the loop and is written at its end."""
@@ -99,8 +99,8 @@ class Ledger:
             self._hand_over()
         self._queue.put(None)
         self._thread.join(timeout=30)
-        if self._at_once is not None:
-            self._at_once.close()
+        if self._nowait is not None:
+            self._nowait.close()
         try:
             sign_off(self.engine, self.owner)
         except SQLAlchemyError as error:
@@ -123,9 +123,9 @@ class Ledger:
             if self._closed:
                 _set_all([(future, SeedbedError("the ledger is closed")) for _, future in batch])
                 return
-            if self._at_once is not None and not self._with_thread:
+            if self._nowait is not None and not self._with_thread:
                 try:
-                    results = self._transaction(self._at_once, [item for item, _ in batch])
+                    results = self._transaction(self._nowait, [item for item, _ in batch])
                 except Exception as error:
                     # Another process writes just now, or a row is bad. The thread has the time to wait and to find out.
                     logger.debug("left to the ledger's thread: %s", error)
@@ -226,12 +226,12 @@ class Ledger:
         begun = connection.begin()  # a lock that is held elsewhere is met here, before anything is counted
         try:
             with begun:
-                return self._scribe.write(connection, items)
+                return self._batch_writer.write(connection, items)
         except sqlite3.Error as error:
-            self._scribe.forget()
+            self._batch_writer.forget()
             raise OperationalError("a batch of the ledger", None, error) from error
         except BaseException:
-            self._scribe.forget()
+            self._batch_writer.forget()
             raise
 
     def _resolve(self, futures: Sequence[asyncio.Future[Any]], results: Sequence[Any] | Exception) -> None:

@@ -1,27 +1,50 @@
-"""Providers, and which one reaches a model. Each is imported only when a model needs it."""
+"""Providers, and which one reaches a model. Each is imported only when a model needs it.
+
+To add one, decorate what makes it from a model's name behind the prefix and its settings:
+
+    @provider("mine")
+    def mine(name: str, model: ModelConfig) -> Provider: ...
+"""
 
 from __future__ import annotations
 
-from seedbed.config import ModelConfig
-from seedbed.lm.types import Provider
+from collections.abc import Callable
+from typing import TypeVar
+
+from seedbed.lm.types import Attempt, Provider
+from seedbed.suite import Target, resolve
+from seedbed.sweep.config import ModelConfig
 
 # Prefixes of litellm names whose servers speak the OpenAI chat dialect at the address given as api_base.
 _SPEAKS_OPENAI = frozenset(
     {"openai", "hosted_vllm", "vllm", "ollama", "ollama_chat", "lm_studio", "llamafile", "llamacpp"}
 )
 
+MakeProvider = Callable[[str, ModelConfig], Provider]
+"""From the name behind the prefix and the model's settings."""
+__all__ = ["Attempt", "Provider", "make_provider", "provider"]
+MakeT = TypeVar("MakeT", bound=MakeProvider)
+
+_OPENAI = "seedbed.lm.providers.openai_http:OpenAIHttpProvider"
+_LITELLM = "seedbed.lm.providers.litellm:LitellmProvider"
+_BY_PREFIX: dict[str, Target[MakeProvider]] = {
+    "offline": "seedbed.offline.provider:offline_provider",
+    "openai": _OPENAI,
+}
+
+
+def provider(prefix: str) -> Callable[[MakeT], MakeT]:
+    """Decorator: reach all models whose name begins with `PREFIX/` in a way of one's own."""
+
+    def register(make: MakeT) -> MakeT:
+        _BY_PREFIX[prefix] = make
+        return make
+
+    return register
+
 
 def make_provider(model: ModelConfig) -> Provider:
-    """The provider of a model: in process, OpenAI-compatible HTTP, or litellm for every other name."""
+    """The provider of a model: that of its prefix, OpenAI-compatible HTTP, or litellm for every other name."""
     prefix, _, name = model.model.partition("/")
-    if prefix == "offline":
-        from seedbed.lm.offline import OfflineOptions, OfflineProvider
-
-        return OfflineProvider(name, OfflineOptions.model_validate(dict(model.options)))
-    if prefix == "openai" or (model.api_base and prefix in _SPEAKS_OPENAI):
-        from seedbed.lm.providers.openai_http import OpenAIHttpProvider
-
-        return OpenAIHttpProvider(name, model)
-    from seedbed.lm.providers.litellm import LitellmProvider
-
-    return LitellmProvider(model)
+    chosen = _BY_PREFIX.get(prefix) or (_OPENAI if model.api_base and prefix in _SPEAKS_OPENAI else _LITELLM)
+    return resolve(chosen)(name, model)

@@ -9,10 +9,11 @@ from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError, ProviderErrorKind, causes
 from seedbed.lm.providers.openai_http import http_error, is_loopback, retry_after
 from seedbed.lm.types import Attempt, JsonDict
+from seedbed.storage.redact import redact
+from seedbed.sweep.config import ModelConfig
 
 if TYPE_CHECKING:
     import httpx
@@ -40,7 +41,7 @@ _MAX_ERROR_TEXT = 300
 class LitellmProvider:
     """One engine call is one `litellm.acompletion`, which is one request."""
 
-    def __init__(self, model: ModelConfig) -> None:
+    def __init__(self, _name: str, model: ModelConfig) -> None:
         self._model = model.model
         self._api_base = model.api_base
         self._key_env = model.api_key_env
@@ -101,7 +102,7 @@ def _translate(error: Exception) -> ProviderError:
     """What happened, by the error beneath litellm's own: its class calls a broken connection a server's error."""
     import httpx
 
-    said, status = f"{type(error).__name__}: {error}"[:_MAX_ERROR_TEXT], _status(error)
+    said, status = redact(f"{type(error).__name__}: {error}")[:_MAX_ERROR_TEXT], _status(error)
     if type(error).__name__ == "ContextWindowExceededError":
         return ProviderError("context_length", said, status=status)
     for cause in causes(error):

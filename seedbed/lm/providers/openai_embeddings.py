@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import orjson
 
-from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError
 from seedbed.lm.providers.openai_http import DEFAULT_BASE, http_error, is_azure, is_loopback, key_variable
 from seedbed.lm.types import Attempt, JsonDict
+from seedbed.sweep.config import ModelConfig
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

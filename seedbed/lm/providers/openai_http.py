@@ -14,9 +14,10 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 import orjson
 
-from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError, ProviderErrorKind
 from seedbed.lm.types import Attempt, JsonDict
+from seedbed.storage.redact import redact
+from seedbed.sweep.config import ModelConfig
 
 DEFAULT_BASE = "https://api.openai.com/v1"
 
@@ -40,6 +41,7 @@ _TOO_LONG = re.compile(
     r"context (length|window|size)|maximum (context|model) len|exceed\w* .*context|too many tokens", re.IGNORECASE
 )
 _MAX_ERROR_TEXT = 300
+_MAX_ERROR_BODY = 10_000
 _MAX_RETRY_AFTER_S = 3600.0
 """Longer than this is no pause but a closed door; the next refusal says so again."""
 
@@ -51,6 +53,7 @@ class OpenAIHttpProvider:
         self._name = name
         self._url = endpoint(model, "chat/completions")
         self._key_env = key_variable(model)
+        self._max_bytes = int(model.max_reply_mb * 1e6)
         self._session: aiohttp.ClientSession | None = None
 
     async def chat(self, body: JsonDict, attempt: Attempt) -> JsonDict:
@@ -60,7 +63,7 @@ class OpenAIHttpProvider:
             async with self._open().post(
                 self._url, data=payload, headers=self._headers(), timeout=timeout, allow_redirects=False
             ) as reply:
-                content = await reply.read()
+                content = await self._read(reply)
                 if reply.status != 200:
                     raise http_error(reply.status, reply.headers, content)
         except TimeoutError:
@@ -82,6 +85,19 @@ class OpenAIHttpProvider:
             # A proxy from the environment cannot reach a server on this machine.
             self._session = aiohttp.ClientSession(connector=connector, trust_env=not is_loopback(self._url))
         return self._session
+
+    async def _read(self, reply: aiohttp.ClientResponse) -> bytes:
+        """The body, no further than a reply can be meant to go."""
+        parts: list[bytes] = []
+        size = 0
+        async for part in reply.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > self._max_bytes:
+                reply.close()
+                told = f"the reply is longer than {self._max_bytes / 1e6:g} MB; raise max_reply_mb if it is meant"
+                raise ProviderError("malformed", told)
+        return b"".join(parts)
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json"}
@@ -122,14 +138,14 @@ def _parsed(content: bytes) -> JsonDict:
         data = orjson.loads(content)
     except orjson.JSONDecodeError:
         raise ProviderError("malformed", "the response is not JSON") from None
-    if not isinstance(data, dict) or not isinstance(data.get("choices"), list) or not data["choices"]:
-        raise ProviderError("malformed", "the response has no choices")
+    if not isinstance(data, dict):
+        raise ProviderError("malformed", "the response is not a JSON object")
     return data
 
 
 def http_error(status: int, headers: Mapping[str, str], content: bytes) -> ProviderError:
     """What an answer other than 200 means."""
-    code, message = "", content[:_MAX_ERROR_TEXT].decode("utf-8", "replace")
+    code, message = "", content[:_MAX_ERROR_BODY].decode("utf-8", "replace")
     try:
         detail = orjson.loads(content).get("error")
         if isinstance(detail, dict):
@@ -144,7 +160,7 @@ def http_error(status: int, headers: Mapping[str, str], content: bytes) -> Provi
     if 300 <= status < 400:
         message = f"redirected to {headers.get('Location', 'elsewhere')}; give that address as api_base"
     return ProviderError(
-        kind, f"HTTP {status}: {message[:_MAX_ERROR_TEXT]}", status=status, retry_after=retry_after(headers)
+        kind, f"HTTP {status}: {redact(message)[:_MAX_ERROR_TEXT]}", status=status, retry_after=retry_after(headers)
     )
 
 

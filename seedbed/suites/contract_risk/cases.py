@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +10,18 @@ from typing import Any
 
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
+from seedbed.suites.contract_risk.contract_types import FILE, read_contract_types, unmatched
 from seedbed.suites.contract_risk.knowledge import DATA, read_law_index, read_law_texts, read_refs, read_rules
 from seedbed.suites.contract_risk.levels import LEVELS, Level, highest, level_of
 from seedbed.suites.contract_risk.options import ClauseOptions
 from seedbed.suites.contract_risk.retrieval import Library
-from seedbed.suites.contract_risk.sources import Row, read_rows
 from seedbed.suites.contract_risk.verify import make_verifier
+from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 
 SPLITS = ("train", "val", "test")
 _KNOWN_LEVELS = "高, 中 or 低"
+_OF_RULE = re.compile(r"(.+)_(?:high_positive|medium_positive|positive|negative|pos|neg|boundary)(?:_\d+)?")
+_SHAPE = "{case_id, contract_type, clause_text, gold, ...}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,8 @@ def load(options: ClauseOptions) -> Benchmark:
     test = by_split["test"][: options.limit]
     rules = read_rules(_beside(folder, options.rules, "rules.jsonl"))
     laws = read_law_texts(_beside(folder, options.laws, "laws.jsonl"))
+    types = read_contract_types(_beside(folder, options.contract_types, FILE))
+    told = unmatched((case.inputs["contract_type"] for case in test), (rule.contract_type for rule in rules), types)
     assert options.verifier != "auto"
     flag = (options.embedder, options.reranker) if options.verifier == "flag" else (None, None)
     return Benchmark(
@@ -43,7 +49,7 @@ def load(options: ClauseOptions) -> Benchmark:
         train=by_split["train"],
         val=by_split["val"],
         resources={
-            "library": Library(rules, laws, *flag),
+            "library": Library(rules, laws, types, *flag),
             "law_index": read_law_index(_beside(folder, options.law_index, "law_index.json"), laws),
             "verifier": make_verifier(
                 options.verifier,
@@ -54,6 +60,7 @@ def load(options: ClauseOptions) -> Benchmark:
             "prior": prior(by_split["train"] or by_split["test"]),
         },
         excluded={"over the limit": len(by_split["test"]) - len(test)},
+        warnings=(told,) if told else (),
     )
 
 
@@ -69,41 +76,34 @@ def prior(cases: list[Case]) -> dict[Level, float]:
 
 def _read_all(path: Path) -> list[_Read]:
     read: list[_Read] = []
-    seen: dict[str, int] = {}
-    for row in read_rows(path):
+    ids = UniqueIds("case_id")
+    for row in read_rows(path, shape=_SHAPE):
         one = _foreign(row) if "contract_text" in row.data else _native(row)
-        first = seen.setdefault(one.case.sample_id, row.line)
-        if first != row.line:
-            raise row.error(f"case_id {one.case.sample_id!r} stands on line {first} already; make ids unique.")
+        ids.add(row, one.case.sample_id)
         read.append(one)
     if not any(r.split == "test" for r in read):
-        raise UserError(f"{path}: holds no test case; each row is {{case_id, contract_type, clause_text, gold, ...}}.")
+        raise UserError(f"{path}: holds no test case; give some rows the split test, or none.")
     return read
 
 
 def _native(row: Row) -> _Read:
-    gold: Any = row.data.get("gold")
-    if not isinstance(gold, Mapping):
-        raise row.error(
-            "field gold is missing or no object; it is {risk_level, rule_ids, risk_id, evidence, law_refs}."
-        )
-    inner = Row(row.path, row.line, gold)
+    gold = row.inner("gold")
     split = str(row.data.get("split") or "test")
     if split not in SPLITS:
         raise row.error(f"field split is {split!r}; it must be one of {', '.join(SPLITS)}.")
-    level = _level(row, gold.get("risk_level"), "gold.risk_level")
+    level = _level(row, gold.data.get("risk_level"), "gold.risk_level")
     return _Read(
         _case(
             row,
-            row.text("case_id"),
+            row.identity("case_id"),
             row.text("clause_text"),
             str(row.data.get("contract_type") or ""),
             {
                 "risk_level": level,
-                "rule_ids": inner.texts("rule_ids"),
-                "risk_id": gold.get("risk_id"),
-                "evidence": inner.texts("evidence"),
-                "law_refs": read_refs(row, gold.get("law_refs")),
+                "rule_ids": gold.texts("rule_ids"),
+                "risk_id": gold.data.get("risk_id"),
+                "evidence": gold.texts("evidence"),
+                "law_refs": read_refs(row, gold.data.get("law_refs")),
             },
             row.data.get("group"),
         ),
@@ -130,13 +130,16 @@ def _foreign(row: Row) -> _Read:
         "evidence": [],
         "law_refs": [ref for risk in risks for ref in read_refs(risk, risk.data.get("laws"))],
     }
-    case_id = row.data.get("id")
-    if case_id is None or case_id == "":
-        raise row.error("field id is missing; every case needs one.")
     named = [str(risk.data["risk_id"]) for risk in risks if risk.data.get("risk_id")]
     domain = str(row.data.get("contract_type") or row.data.get("source_domain") or "")
-    group = row.data.get("group") or (named[0] if named else None)
-    return _Read(_case(row, str(case_id), row.text("contract_text"), domain, gold, group), "test")
+    group = row.data.get("group") or (named[0] if named else _rule_of(row.identity("id")))
+    return _Read(_case(row, row.identity("id"), row.text("contract_text"), domain, gold, group), "test")
+
+
+def _rule_of(case_id: str) -> str | None:
+    """The rule that a case of the source was written for: LABOR_001 of LABOR_001_negative_1."""
+    match = _OF_RULE.fullmatch(case_id)
+    return match[1] if match else None
 
 
 def _level(row: Row, value: object, field: str) -> Level:

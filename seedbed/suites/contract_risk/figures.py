@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from seedbed.intervals import Interval, cluster_bootstraps, only_points, wilson
-from seedbed.stats import mean
+from seedbed.analysis.intervals import Interval, cluster_bootstraps, only_points, wilson
+from seedbed.analysis.means import mean
 from seedbed.suite import ScoreRow
 from seedbed.suites.contract_risk.levels import ENGLISH, LEVELS
 from seedbed.suites.contract_risk.metrics import INVALID, quick_levels, resampled_figures, risk_level_metrics
+from seedbed.suites.contract_risk.rule_figures import Rate, defined_rate, rule_rates
 from seedbed.suites.contract_risk.verify import one_verifier
+from seedbed.suites.kit.outcomes import counts
 
 BOOTSTRAPPED = ("weighted_accuracy", "kappa_linear", "high_risk_f2", "macro_f1")
 _FLAT = (*BOOTSTRAPPED, "accuracy", "kappa_quadratic", "macro_precision", "macro_recall")
-_COLUMNS = (*(ENGLISH[level].lower() for level in LEVELS), "invalid")
-
-Rate = tuple[int, int]
-"""How many of how many."""
+_BY_CLASS = ("class_precision", "class_recall", "class_f1")
 
 
-def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
-    """All figures of a cell, flat. Errors count as misses in every total of levels and parsing; skipped rows do not."""
+def aggregate(rows: Sequence[ScoreRow]) -> dict[str, Any]:
+    """All figures of a cell. Errors count as misses in every total of levels and parsing; skipped rows do not. Figures
+    by class and the confusion matrix are nested as the source of the suite has them."""
     scored = [row for row in rows if row.status != "skipped"]
     one_verifier(row.details["verifier"] for row in scored)
     matrix = confusion(scored)
     count = quick_levels if only_points() else risk_level_metrics
     levels = count([row[:3] for row in matrix], [row[INVALID] for row in matrix])
-    figures: dict[str, float | int | None] = {name: levels[name] for name in _FLAT}
-    for kind in ("class_precision", "class_recall", "class_f1"):
-        figures |= {f"{kind}_{name}": (levels[kind] or {}).get(name) for name in ENGLISH.values()}
+    figures: dict[str, Any] = {name: levels[name] for name in (*_FLAT, *_BY_CLASS)}
     figures |= {name: levels[name] for name in ("high_to_medium_rate", "high_to_low_rate", "total", "n_parsed")}
+    figures |= {f"n_{name}": levels["n_parsed" if name == "kappa_linear" else "total"] for name in BOOTSTRAPPED}
     figures |= {f"support_{ENGLISH[level]}": sum(matrix[i]) for i, level in enumerate(LEVELS)}
     for name, rate in rates(scored).items():
         figures |= _with_interval(name, rate)
@@ -40,12 +39,9 @@ def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
         figures |= _ends(name, resampled.get(name))
     figures |= _latency(scored)
     figures["n_law_incomplete"] = sum(_law_verdicts(scored)["incomplete"])
-    for i, gold in enumerate(_COLUMNS[:3]):
-        figures |= {f"confusion_{gold}_{column}": matrix[i][j] for j, column in enumerate(_COLUMNS)}
-    figures["n"] = sum(row.status == "ok" for row in rows)
-    figures["n_errors"] = sum(row.status == "error" for row in rows)
-    figures["n_skipped"] = sum(row.status == "skipped" for row in rows)
-    return figures
+    figures["confusion"] = [row[:INVALID] for row in matrix]
+    figures["invalid_by_gold"] = [row[INVALID] for row in matrix]
+    return figures | counts(rows)
 
 
 def confusion(rows: Sequence[ScoreRow]) -> list[list[int]]:
@@ -68,22 +64,18 @@ def rates(rows: Sequence[ScoreRow]) -> dict[str, Rate | None]:
     judged = laws["valid"] + laws["invalid"]
     return {
         "accuracy": (sum(row.scores.get("accuracy") == 1.0 for row in rows), total),
-        **{name: _scored_rate(rows, key) for name, key in _SCORED},
+        **{name: _scored_rate(rows, name) for name in _SCORED},
         "clause_hallucination_rate": None if evidence is None else (evidence.count(False), len(evidence)),
         "law_hallucination_rate": (len(laws["invalid"]), len(judged)),
         "hallucination_rate": None
         if evidence is None
         else (evidence.count(False) + len(laws["invalid"]), len(evidence) + len(judged)),
-        "evidence_coverage": None if evidence is None else _coverage(rows),
-        **_rule_rates(rows),
+        "evidence_coverage": None if evidence is None else defined_rate(rows, "evidence_coverage"),
+        **rule_rates(rows),
     }
 
 
-_SCORED = (
-    ("parse_rate", "parsed"),
-    ("task_success_rate", "task_success"),
-    ("task_success_lenient", "task_success_lenient"),
-)
+_SCORED = ("parse_rate", "task_success_rate", "task_success_lenient")
 
 
 def by_cluster(rows: Sequence[ScoreRow]) -> dict[str, list[ScoreRow]]:
@@ -95,17 +87,17 @@ def by_cluster(rows: Sequence[ScoreRow]) -> dict[str, list[ScoreRow]]:
 
 def bootstrap(rows: Sequence[ScoreRow]) -> dict[str, Interval | None]:
     """The intervals of the figures that are no rates, resampled by group."""
-    counts = {cluster: _counts(own) for cluster, own in by_cluster(rows).items()}
-    return cluster_bootstraps(counts, resampled_figures)
+    sums = {cluster: _counts(own) for cluster, own in by_cluster(rows).items()}
+    return cluster_bootstraps(sums, resampled_figures)
 
 
 def _counts(rows: Sequence[ScoreRow]) -> list[int]:
     return [count for line in confusion(rows) for count in line]
 
 
-def _scored_rate(rows: Sequence[ScoreRow], key: str) -> Rate | None:
+def _scored_rate(rows: Sequence[ScoreRow], name: str) -> Rate | None:
     """Of all rows, errors included; None where the score is undefined for those that did not fail."""
-    good = [row.scores.get(key) for row in rows if row.status == "ok"]
+    good = [row.scores.get(name) for row in rows if row.status == "ok"]
     if any(value is None for value in good):
         return None
     return sum(value == 1.0 for value in good), len(rows)
@@ -128,39 +120,19 @@ def _law_verdicts(rows: Sequence[ScoreRow]) -> dict[str, list[bool]]:
     }
 
 
-def _coverage(rows: Sequence[ScoreRow]) -> Rate:
-    """Of the parsed verdicts of a risk, those that quote anything: a rate of false quotes means little without it."""
-    risky = [row for row in rows if row.details.get("pred") in LEVELS[:2]]
-    return sum(bool(row.details.get("evidence")) for row in risky), len(risky)
-
-
-def _rule_rates(rows: Sequence[ScoreRow]) -> Mapping[str, Rate | None]:
-    found: list[Any] = [row.details["rules"] for row in rows if row.details.get("rules")]
-    if not found:
-        return dict.fromkeys(("rule_recall", "rule_precision", "risk_id_accuracy", "risk_id_hit_at_3"))
-    correct = sum(len(set(own["fired"]) & set(own["gold"])) for own in found)
-    risky = [own for own in found if own["gold_risk"]]
-    return {
-        "rule_recall": (correct, sum(len(set(own["gold"])) for own in found)),
-        "rule_precision": (correct, sum(len(set(own["fired"])) for own in found)),
-        "risk_id_accuracy": (sum(own["risks"][:1] == [own["gold_risk"]] for own in risky), len(risky)),
-        "risk_id_hit_at_3": (sum(own["gold_risk"] in own["risks"] for own in risky), len(risky)),
-    }
-
-
 def _latency(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
     """Over the cases with a paid call."""
     import numpy as np
 
     seconds = [value for row in rows if (value := row.details.get("latency_s")) is not None]
     p50, p95 = np.percentile(seconds, (50, 95)).tolist() if seconds else (None, None)
-    return {"avg_latency": mean(seconds), "p50_latency": p50, "p95_latency": p95, "n_latency": len(seconds)}
+    return {"avg_latency": mean(seconds), "p50_latency": p50, "p95_latency": p95, "n_avg_latency": len(seconds)}
 
 
 def _with_interval(name: str, rate: Rate | None) -> dict[str, float | int | None]:
     if rate is None or not rate[1]:
-        return {name: None, f"{name}_n": 0 if rate else None, **_ends(name, None)}
-    return {name: rate[0] / rate[1], f"{name}_n": rate[1], **_ends(name, wilson(*rate))}
+        return {name: None, f"n_{name}": 0 if rate else None, **_ends(name, None)}
+    return {name: rate[0] / rate[1], f"n_{name}": rate[1], **_ends(name, wilson(*rate))}
 
 
 def _ends(name: str, interval: Interval | None) -> dict[str, float | int | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.intervals import holm, mcnemar_exact
+from seedbed.analysis.intervals import holm, mcnemar_exact
 from seedbed.suite import ScoreRow
 from seedbed.suites.contract_risk.chance import draw_level
 from seedbed.suites.contract_risk.figures import aggregate
@@ -90,9 +90,10 @@ def _trivial_row(row: ScoreRow, level: Level) -> ScoreRow:
     scores: dict[str, float | None] = {
         "accuracy": right,
         "weighted_accuracy": WEIGHTS[LEVELS.index(gold)][LEVELS.index(level)],
-        "parsed": 1.0,
-        "task_success": None if off else 0.0,
+        "parse_rate": 1.0,
+        "task_success_rate": None if off else 0.0,
         "task_success_lenient": None if off else float(right and level == "低"),
+        "evidence_coverage": None if off or level == "低" else 0.0,
     }
     kept = ("gold", "contract_type", "verifier", "seed")
     details = {**{name: row.details.get(name) for name in kept}, "pred": level, "trivial": True, "parsed": True}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from seedbed.drawing import rendered
 from seedbed.suite import Figure
 from seedbed.suites.contract_risk.levels import ENGLISH
+from seedbed.suites.kit.drawing import rendered
 
 _GOLD = tuple(ENGLISH.values())
 _PREDICTED = (*_GOLD, "invalid")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from seedbed.errors import UserError
+from seedbed.suites.contract_risk.law_database import is_database, read_law_database
 from seedbed.suites.contract_risk.lawrefs import LawEntry, LawIndex, LawRef, law_name, read_laws
 from seedbed.suites.contract_risk.levels import level_of
+from seedbed.suites.contract_risk.numerals import to_int
 from seedbed.suites.contract_risk.rules import Rule
-from seedbed.suites.contract_risk.sources import Row, is_sqlite, read_law_database, read_rows
+from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 
 DATA = Path(__file__).parent / "data" / "clauses"
 
@@ -29,12 +30,10 @@ class LawText:
 def read_rules(path: Path | None) -> list[Rule]:
     """rules.jsonl, or rows of {risk_id, contract_type, risk_name, keywords, risk_type, analysis_logic, laws}."""
     rules: list[Rule] = []
-    seen: set[str] = set()
-    for row in read_rows(path) if path else ():
+    ids = UniqueIds("rule_id")
+    for row in read_rows(path, shape="{rule_id, contract_type, name, level, any_of, ...}") if path else ():
         rule = _rule(row) if "rule_id" in row.data else _foreign_rule(row)
-        if rule.rule_id in seen:
-            raise row.error(f"rule_id {rule.rule_id!r} stands twice; make ids unique.")
-        seen.add(rule.rule_id)
+        ids.add(row, rule.rule_id)
         rules.append(rule)
     return rules
 
@@ -43,28 +42,57 @@ def read_law_texts(path: Path | None) -> list[LawText]:
     """laws.jsonl, or an SQLite database with a table law_articles."""
     if path is None:
         return []
-    if path.suffix in {".db", ".sqlite", ".sqlite3"} or is_sqlite(path):
+    if is_database(path):
         return [_law_row(path, *columns) for columns in read_law_database(path)]
-    laws: list[LawText] = []
-    for row in read_rows(path):
-        article = row.data.get("article")
-        if not isinstance(article, int) or article < 1:
-            raise row.error(f"field article is {article!r}; write the number of the article.")
-        laws.append(LawText(row.text("law"), article, row.text("text"), row.texts("aliases")))
-    return laws
+    return [
+        LawText(row.text("law"), _article(row, "article"), row.text("text"), row.texts("aliases"))
+        for row in read_rows(path, shape="{law, article, text}")
+    ]
 
 
 def read_law_index(path: Path | None, laws: Sequence[LawText]) -> LawIndex:
     """The file's; without one, the laws shipped with the suite and whatever the law texts themselves show."""
     if path is not None:
         return LawIndex(_index_entries(path))
-    entries = _index_entries(DATA / "law_index.json")
-    known = LawIndex(entries)
+    return _with(LawIndex(_index_entries(DATA / "law_index.json")), _seen(laws))
+
+
+def with_laws(index: LawIndex, path: Path) -> LawIndex:
+    """The index and the laws of a file: a database or rows with articles, which show how far laws go, or an index."""
+    if is_database(path):
+        return _with(index, _seen(read_law_texts(path)))
+    found: dict[str, LawEntry] = {}
+    for row in read_rows(path, shape="LAW: {max_article} or {law, article}", key="law"):
+        law, last = row.text("law"), _article(row, "max_article", "article")
+        found[law] = LawEntry(max(last, found.get(law, LawEntry(0)).max_article), tuple(row.texts("aliases")))
+    return _with(index, found)
+
+
+def _seen(laws: Sequence[LawText]) -> dict[str, LawEntry]:
+    """The laws of some texts, as far as the texts go."""
+    found: dict[str, LawEntry] = {}
     for law in laws:
-        if known.find(law.law) is None:
-            held = entries.get(law.law, LawEntry(0))
-            entries[law.law] = LawEntry(max(held.max_article, law.article), law.aliases)
+        before = found.get(law.law, LawEntry(0))
+        found[law.law] = LawEntry(max(before.max_article, law.article), law.aliases or before.aliases)
+    return found
+
+
+def _with(index: LawIndex, more: Mapping[str, LawEntry]) -> LawIndex:
+    """A law that both know has as many articles as the one that knows more."""
+    entries = dict(index.laws)
+    for law, entry in more.items():
+        name = index.find(law) or law
+        held = entries.get(name, LawEntry(0))
+        aliases = tuple(dict.fromkeys((*held.aliases, *entry.aliases)))
+        entries[name] = LawEntry(max(held.max_article, entry.max_article), aliases)
     return LawIndex(entries)
+
+
+def _article(row: Row, *names: str) -> int:
+    value = row.need(*names)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise row.wrong(next(name for name in names if name in row.data), value, "is no article; write its number")
+    return value
 
 
 def read_refs(row: Row, value: Any) -> list[LawRef]:
@@ -104,9 +132,7 @@ def _rule(row: Row) -> Rule:
 
 
 def _foreign_rule(row: Row) -> Rule:
-    risk_id = str(row.data.get("risk_id") or "")
-    if not risk_id:
-        raise row.error("a rule needs a rule_id or a risk_id.")
+    risk_id = row.identity("rule_id", "risk_id")
     return Rule(
         rule_id=risk_id,
         risk_id=risk_id,
@@ -127,21 +153,15 @@ def _pattern(row: Row, text: str) -> re.Pattern[str]:
 
 
 def _law_row(path: Path, law: str, article_id: str, content: str) -> LawText:
-    refs = read_laws(f"《{law}》{article_id}")
-    if len(refs) != 1 or refs[0].article is None:
-        raise UserError(f"{path}: law_articles has the article_id {article_id!r} of {law!r}; write it as 第十九条.")
-    return LawText(law_name(law), refs[0].article, content)
+    """Articles are numbered 19, 十九 or 第十九条."""
+    article = to_int(article_id.strip()) or next((ref.article for ref in read_laws(article_id)), None)
+    if article is None:
+        raise UserError(f"{path}: law_articles has the article_id {article_id!r} of {law!r}; write 19 or 第十九条.")
+    return LawText(law_name(law), article, content)
 
 
 def _index_entries(path: Path) -> dict[str, LawEntry]:
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise UserError(f"{path}:{error.lineno}: not valid JSON ({error.msg}); mend the file.") from None
     entries: dict[str, LawEntry] = {}
-    for law, entry in cast("Mapping[str, Any]", data).items():
-        most = entry.get("max_article") if isinstance(entry, dict) else None
-        if not isinstance(most, int) or most < 1:
-            raise UserError(f"{path}: field {law}.max_article is {most!r}; write the number of its last article.")
-        entries[law] = LawEntry(most, tuple(entry.get("aliases") or ()))
+    for row in read_rows(path, shape="LAW: {max_article, aliases}", key="law"):
+        entries[row.text("law")] = LawEntry(_article(row, "max_article"), tuple(row.texts("aliases")))
     return entries

@@ -56,7 +56,8 @@ _NUMERAL = rf"(?:\d+|[{NUMERAL_CHARS}]+)"
 _KINDS = "法典|法|条例|规定|解释|办法|规则|细则"
 # A bare name must be followed by an article: "依法" and "方法" are no laws.
 _TOKEN = re.compile(
-    rf"[《〈](?P<title>[^》〉]+)[》〉]"
+    # A title may hold another: 《…〈…〉…》, or with the same marks twice.
+    rf"《(?P<title>(?:[^《》〈〉]|〈[^〈〉]*〉|《[^《》]*》)+)》|〈(?P<single>[^〈〉]+)〉"
     rf"|(?P<bare>[\u4e00-\u9fff]{{1,40}}?(?:{_KINDS}))(?=\s*(?:[(（][^)）]*[)）])?\s*第\s*{_NUMERAL}\s*条)"
     rf"|第\s*(?P<articles>{_NUMERAL}(?:\s*[、,和至~-]\s*{_NUMERAL})*)\s*条"
 )
@@ -85,7 +86,7 @@ def read_laws(text: str) -> list[LawRef]:
             continue
         if not cited:
             found.append(LawRef(law, None))
-        law, cited = law_name(match["title"] or _LEAD.sub("", match["bare"])), False
+        law, cited = law_name(match["title"] or match["single"] or _LEAD.sub("", match["bare"])), False
     if not cited:
         found.append(LawRef(law, None))
     found.extend(_bare_names(plain))

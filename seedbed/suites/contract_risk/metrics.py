@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from seedbed.intervals import wilson
+from seedbed.analysis.intervals import wilson
 from seedbed.suites.contract_risk.levels import ENGLISH, LEVELS, WEIGHTS
 
 if TYPE_CHECKING:

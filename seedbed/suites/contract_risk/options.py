@@ -8,9 +8,16 @@ from typing import Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from seedbed.suite import BenchmarkOptions, Options
-from seedbed.suites.contract_risk.flag import why_unavailable
+from seedbed.suites.kit.embedding import why_unusable
 
 VerifierOption = Literal["auto", "flag", "lexical", "off"]
+
+
+def why_no_flag(embedder: Path | None, reranker: Path | None) -> str | None:
+    """Why evidence cannot be checked by models, as the end of a sentence; None if it can."""
+    return why_unusable(embedder, "embedder", "bge-small-zh-v1.5") or why_unusable(
+        reranker, "reranker", "bge-reranker-base"
+    )
 
 
 class VerifierOptions(Options):
@@ -24,13 +31,14 @@ class VerifierOptions(Options):
     threshold: float = Field(default=0.5, ge=0, le=1)
     """A sentence that the reranker scores at least this supports an excerpt."""
     verifier: VerifierOption = Field(default="auto", validate_default=True)
+    """What checks quoted evidence; auto takes flag where both folders are there, else lexical."""
 
     @field_validator("verifier")
     @classmethod
     def _usable(cls, value: VerifierOption, info: ValidationInfo) -> VerifierOption:
         if value not in ("auto", "flag"):
             return value
-        reason = why_unavailable(info.data.get("embedder"), info.data.get("reranker"))
+        reason = why_no_flag(info.data.get("embedder"), info.data.get("reranker"))
         if value == "flag" and reason:
             raise ValueError(f"verifier flag cannot start: {reason}")
         return "lexical" if reason else "flag"
@@ -42,8 +50,10 @@ class ClauseOptions(BenchmarkOptions, VerifierOptions):
 
     rules: Path | None = None
     laws: Path | None = None
-    """JSONL, or an SQLite database with a table law_articles."""
+    """Rows {law, article, text}, or an SQLite database with a table law_articles."""
     law_index: Path | None = None
+    contract_types: Path | None = None
+    """JSON {KIND: {names: [...]}}: names of contract types that mean the same, beside those that are known."""
 
 
 class ReviewOptions(Options):
@@ -63,3 +73,7 @@ class FileOptions(VerifierOptions):
     cases: Path | None = None
     """Cases file or folder; null takes the clauses shipped with the suite."""
     law_index: Path | None = None
+    """JSON {law: {max_article, aliases}}; null takes law_index.json beside the cases, else the one shipped."""
+    laws: Path | None = None
+    """Laws that exist beside those of the index: an SQLite database with a table law_articles, rows {law, article},
+    or another index."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from seedbed.intervals import Interval, wilson
+from seedbed.analysis.intervals import Interval, wilson
 from seedbed.suite import ScoreRow
 from seedbed.suites.contract_risk.figures import bootstrap, confusion, rates
 from seedbed.suites.contract_risk.metrics import quick_figures
@@ -23,6 +23,8 @@ _RATES = (
     ("Coverage", "evidence_coverage"),
     ("Rule R", "rule_recall"),
     ("Rule P", "rule_precision"),
+    ("Rule R retr.", "rule_recall_retrieved"),
+    ("Rule P retr.", "rule_precision_retrieved"),
     ("Risk id", "risk_id_accuracy"),
     ("Success", "task_success_rate"),
     ("lenient", "task_success_lenient"),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.store import read_jsonl
+from seedbed.storage.store import read_jsonl
 from seedbed.suite import CellResult, Figure, ScoreRow, Table
 from seedbed.suites.contract_risk.figures import confusion
 from seedbed.suites.contract_risk.groups import adjust, baseline_of, compare, is_trivial, trivial_rows

@@ -10,16 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from seedbed.bm25 import Bm25
-from seedbed.suites.contract_risk.flag import FlagModels
+from seedbed.suites.contract_risk.contract_types import ContractTypes
 from seedbed.suites.contract_risk.knowledge import LawText
 from seedbed.suites.contract_risk.rules import Rule, RuleBook
-from seedbed.text import tokenise
+from seedbed.suites.kit.bm25 import Bm25
+from seedbed.suites.kit.embedding import Embedder, Reranker
+from seedbed.suites.kit.tokenise import tokenise
 
 T = TypeVar("T")
 
 FLAG_MIN_RELEVANCE = 0.5
 LEXICAL_MIN_RELEVANCE = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What finds and ranks beside words, where there are weights."""
+
+    embedder: Embedder
+    reranker: Reranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +40,11 @@ class Found(Generic[T]):
 class Shelf(Generic[T]):
     """Texts that can be searched. `rerank` ranks the candidates again and leaves out what is not relevant enough."""
 
-    def __init__(self, items: Sequence[T], text: Callable[[T], str], flag: FlagModels | None) -> None:
+    def __init__(self, items: Sequence[T], text: Callable[[T], str], models: Models | None) -> None:
         self.items = tuple(items)
         self._texts = [text(item) for item in self.items]
         self._tokens = [tokenise(text) for text in self._texts]
-        self._flag = flag
+        self._models = models
         self._index = Bm25(self._tokens)
         seen = Counter(token for tokens in self._tokens for token in set(tokens))
         self._rarity = {token: math.log(1 + len(self.items) / count) for token, count in seen.items()}
@@ -59,8 +68,9 @@ class Shelf(Generic[T]):
         if not rerank:
             return [Found(self.items[i], scores[i]) for i in ranked[:k]]
         pool = ranked[:candidates]
-        if self._flag:
-            near = dict(zip(places, self._flag.similarity(query, [self._texts[i] for i in places]), strict=True))
+        if self._models:
+            cosines = self._models.embedder.similarity(query, [self._texts[i] for i in places])
+            near = dict(zip(places, cosines, strict=True))
             pool = list(dict.fromkeys([*pool, *sorted(places, key=lambda i: -near[i])[:candidates]]))
         relevance = self._relevance(query, pool)
         least = self._least if min_relevance is None else min_relevance
@@ -69,11 +79,11 @@ class Shelf(Generic[T]):
 
     @property
     def _least(self) -> float:
-        return FLAG_MIN_RELEVANCE if self._flag else LEXICAL_MIN_RELEVANCE
+        return FLAG_MIN_RELEVANCE if self._models else LEXICAL_MIN_RELEVANCE
 
     def _relevance(self, query: str, pool: Sequence[int]) -> dict[int, float]:
-        if self._flag:
-            return dict(zip(pool, self._flag.relevance(query, [self._texts[i] for i in pool]), strict=True))
+        if self._models:
+            return dict(zip(pool, self._models.reranker(query, [self._texts[i] for i in pool]), strict=True))
         own = Counter(tokenise(query))
         return {i: self._cosine(own, Counter(self._tokens[i])) for i in pool}
 
@@ -95,13 +105,14 @@ class Library:
         self,
         rules: Sequence[Rule],
         laws: Sequence[LawText],
+        types: ContractTypes | None = None,
         embedder: Path | None = None,
         reranker: Path | None = None,
     ) -> None:
-        flag = FlagModels(embedder, reranker) if embedder and reranker else None
-        self.book = RuleBook(rules)
-        self.rules: Shelf[Rule] = Shelf(rules, _rule_text, flag)
-        self.laws: Shelf[LawText] = Shelf(laws, lambda law: f"{law.law}\n{law.text}", flag)
+        models = Models(Embedder(embedder), Reranker(reranker)) if embedder and reranker else None
+        self.book = RuleBook(rules, types)
+        self.rules: Shelf[Rule] = Shelf(rules, _rule_text, models)
+        self.laws: Shelf[LawText] = Shelf(laws, lambda law: f"{law.law}\n{law.text}", models)
 
 
 def _rule_text(rule: Rule) -> str:

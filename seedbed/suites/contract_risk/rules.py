@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from seedbed.suites.contract_risk.contract_types import ContractTypes, read_contract_types
 from seedbed.suites.contract_risk.lawrefs import LawRef
 from seedbed.suites.contract_risk.levels import Level, place
-
-ANY_TYPE = frozenset({"", "通用", "general"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +40,37 @@ class Rule:
         )
         return list(dict.fromkeys([*matched, *found, *self.all_of])) if holds else []
 
-    def applies_to(self, contract_type: str) -> bool:
-        return self.contract_type in ANY_TYPE or self.contract_type == contract_type
-
 
 class RuleBook:
     """All rules of a benchmark."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], types: ContractTypes | None = None) -> None:
         self.rules = tuple(rules)
+        self._types = types or read_contract_types(None)
+        self._for_type: dict[str, frozenset[str]] = {}
 
-    def for_type(self, contract_type: str) -> list[Rule]:
-        """The rules of a contract type; all of them where the type has none, since its name may only be another."""
-        return [rule for rule in self.rules if rule.applies_to(contract_type)] or list(self.rules)
+    def applies(self, rule: Rule, contract_type: str) -> bool:
+        """Whether a rule is for contracts of a type: of its kind or of any. Where no rule is of the kind, all are: its
+        name may only be another."""
+        known = self._for_type.get(contract_type)
+        if known is None:
+            known = self._for_type[contract_type] = self._ids_for(contract_type)
+        return rule.rule_id in known
 
     def fired(self, clause: str, contract_type: str) -> list[Rule]:
         """Rules that fire, the gravest first, then those with more triggers."""
-        found = [(rule, rule.triggers(clause)) for rule in self.for_type(contract_type)]
+        found = [(rule, rule.triggers(clause)) for rule in self.rules if self.applies(rule, contract_type)]
         ranked = sorted(
             ((rule, words) for rule, words in found if words), key=lambda pair: (place(grade(pair[0])), -len(pair[1]))
         )
         return [rule for rule, _ in ranked]
+
+    def _ids_for(self, contract_type: str) -> frozenset[str]:
+        general = {rule.rule_id for rule in self.rules if self._types.is_general(rule.contract_type)}
+        own = {rule.rule_id for rule in self.rules if self._types.meet(rule.contract_type, contract_type)}
+        if own or (general and self._types.is_general(contract_type)):
+            return frozenset(own | general)
+        return frozenset(rule.rule_id for rule in self.rules)
 
 
 def grade(rule: Rule) -> Level:

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from seedbed.suite import Case, PhaseContext, Prediction, SampleUsage, ScoreRow
+from seedbed.suite import Case, Failure, PhaseContext, Prediction, SampleUsage, ScoreRow
 from seedbed.suites.contract_risk.lawrefs import LawIndex, LawRef
-from seedbed.suites.contract_risk.levels import WEIGHTS, Level, place
+from seedbed.suites.contract_risk.levels import LEVELS, WEIGHTS, Level, place
 from seedbed.suites.contract_risk.parser import Review, parse_review
 from seedbed.suites.contract_risk.verify import Verifier
-
-HIT_AT = 3
+from seedbed.suites.kit.outcomes import failed_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +45,8 @@ def score_one(case: Case, prediction: Prediction, checks: Checks, usage: SampleU
         "seed": checks.seed,
         "latency_s": usage.latency_s if usage else None,
     }
-    if prediction.output is None:
-        error = prediction.error or {}
-        reason = f"{error.get('kind')}: {error.get('message')}"
-        return ScoreRow(case.sample_id, "error", details={**known, "pred": None}, reason=reason, cluster=case.cluster)
+    if isinstance(prediction, Failure):
+        return failed_row(case, prediction, {**known, "pred": None})
     output = prediction.output
     known["trivial"] = bool(output.get("trivial"))
     review = parse_review(str(output.get("review") or ""))
@@ -57,7 +54,13 @@ def score_one(case: Case, prediction: Prediction, checks: Checks, usage: SampleU
     return ScoreRow(case.sample_id, "ok", _scores(case, review, details), details, cluster=case.cluster)
 
 
-def score_level(case: Case, level: Level | None, checks: Checks) -> ScoreRow:
+def score_level(
+    case: Case,
+    level: Level | None,
+    checks: Checks,
+    output: Mapping[str, Any] | None = None,
+    usage: SampleUsage | None = None,
+) -> ScoreRow:
     """A bare level, without the review it came from: what only a review shows stays undefined."""
     gold: Level = case.gold["risk_level"]
     details: dict[str, Any] = {
@@ -65,8 +68,15 @@ def score_level(case: Case, level: Level | None, checks: Checks) -> ScoreRow:
         "pred": level,
         "contract_type": case.inputs["contract_type"],
         "verifier": checks.verifier.stamp,
+        "latency_s": usage.latency_s if usage else None,
+        "rules": _rules(case, output or {}),
     }
-    scores = {**_level_scores(gold, level), "parsed": None, "task_success": None, "task_success_lenient": None}
+    unknown = ("parse_rate", "task_success_rate", "task_success_lenient", "evidence_coverage")
+    scores = {
+        **_level_scores(gold, level),
+        **dict.fromkeys(unknown),
+        "risk_id_accuracy": _risk_id(details["rules"]),
+    }
     return ScoreRow(case.sample_id, "ok", scores, details, cluster=case.cluster)
 
 
@@ -89,25 +99,42 @@ def _law(ref: LawRef, index: LawIndex) -> dict[str, Any]:
 
 
 def _rules(case: Case, output: Mapping[str, Any]) -> dict[str, Any] | None:
-    """None for a system without a rule engine."""
-    if output.get("fired_rules") is None:
-        return None
-    return {
-        "fired": list(output["fired_rules"]),
-        "gold": list(case.gold["rule_ids"]),
-        "risks": list(output.get("retrieved_risks") or ())[:HIT_AT],
-        "gold_risk": case.gold["risk_id"],
+    """None for a system without a rule engine: rules whose cue was found, rules and risks that were retrieved."""
+    parts = {
+        "fired": output.get("fired_rules"),
+        "retrieved": output.get("retrieved_rules"),
+        "risks": output.get("retrieved_risks"),
     }
+    if all(value is None for value in parts.values()):
+        return None
+    given = {name: None if value is None else list(value) for name, value in parts.items()}
+    return {**given, "gold": list(case.gold["rule_ids"]), "gold_risk": case.gold["risk_id"]}
 
 
 def _scores(case: Case, review: Review, details: Mapping[str, Any]) -> dict[str, float | None]:
     strict, lenient = _success(case.gold["risk_level"], review, details)
     return {
         **_level_scores(case.gold["risk_level"], details["pred"]),
-        "parsed": float(review.parse_success),
-        "task_success": strict,
+        "parse_rate": float(review.parse_success),
+        "task_success_rate": strict,
         "task_success_lenient": lenient,
+        "evidence_coverage": _coverage(details),
+        "risk_id_accuracy": _risk_id(details["rules"]),
     }
+
+
+def _coverage(details: Mapping[str, Any]) -> float | None:
+    """Whether a parsed verdict of a risk quotes anything: a rate of false quotes means little without it."""
+    if details["evidence"] is None or details["pred"] not in LEVELS[:2]:
+        return None
+    return float(bool(details["evidence"]))
+
+
+def _risk_id(rules: Mapping[str, Any] | None) -> float | None:
+    """Whether the first risk found is the one that is there; None for a clause without a risk."""
+    if not rules or rules["risks"] is None or not rules["gold_risk"]:
+        return None
+    return float(rules["risks"][:1] == [rules["gold_risk"]])
 
 
 def _level_scores(gold: Level, predicted: Level | None) -> dict[str, float | None]:

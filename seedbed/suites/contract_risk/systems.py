@@ -59,7 +59,8 @@ class Reviewer(dspy.Module):
         }
         draft: Any = await self.review.acall(**given)
         final: Any = await self.recheck.acall(**given, draft=draft.review) if self._parts.reflection else draft
-        fired = [f.item for f in rules if f.item.applies_to(contract_type) and f.item.triggers(clause)]
+        book = self._library.book
+        fired = [f.item for f in rules if book.applies(f.item, contract_type) and f.item.triggers(clause)]
         return dspy.Prediction(
             review=final.review,
             draft=draft.review if self._parts.reflection else None,
@@ -167,6 +168,7 @@ def _trivial(level: Level) -> Mapping[str, Any]:
 
 def _rule_fields(retrieved: list[Rule], fired: list[Rule]) -> dict[str, list[str]]:
     return {
+        "retrieved_rules": [rule.rule_id for rule in retrieved],
         "retrieved_risks": list(dict.fromkeys(rule.risk_id for rule in retrieved)),
         "fired_rules": [rule.rule_id for rule in fired],
     }

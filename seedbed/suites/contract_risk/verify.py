@@ -9,7 +9,8 @@ from typing import Literal, Protocol
 
 from seedbed.errors import UserError
 from seedbed.suites.contract_risk.excerpts import Folded, alteration, containment, find_exact, fold, sentences
-from seedbed.suites.contract_risk.flag import FlagModels, why_unavailable
+from seedbed.suites.contract_risk.options import why_no_flag
+from seedbed.suites.kit.embedding import Embedder, Reranker
 
 VerifierKind = Literal["flag", "lexical", "off"]
 Finding = Literal["exact", "similar", "altered_number", "altered_negation", "no_match", "empty"]
@@ -78,10 +79,10 @@ def make_verifier(
         return Verifier("off", 0.0, None)
     if kind == "lexical":
         return Verifier("lexical", LEXICAL_THRESHOLD, _lexical)
-    reason = why_unavailable(embedder, reranker)
+    reason = why_no_flag(embedder, reranker)
     if reason or embedder is None or reranker is None:
         raise UserError(f"verifier flag: {reason}.")
-    return Verifier("flag", threshold, _flag_match(FlagModels(embedder, reranker)))
+    return Verifier("flag", threshold, _flag_match(Embedder(embedder), Reranker(reranker)))
 
 
 def one_verifier(stamps: Iterable[str]) -> str | None:
@@ -100,11 +101,11 @@ def _lexical(excerpt: str, candidates: Sequence[str]) -> tuple[int, float]:
     return _best([containment(own, fold(candidate)) for candidate in candidates])
 
 
-def _flag_match(models: FlagModels) -> _Match:
+def _flag_match(embedder: Embedder, reranker: Reranker) -> _Match:
     def match(excerpt: str, candidates: Sequence[str]) -> tuple[int, float]:
-        near = models.similarity(excerpt, candidates)
+        near = embedder.similarity(excerpt, candidates)
         top = sorted(range(len(candidates)), key=lambda i: -near[i])[:_CANDIDATES]
-        place, score = _best(models.relevance(excerpt, [candidates[i] for i in top]))
+        place, score = _best(reranker(excerpt, [candidates[i] for i in top]))
         return top[place], score
 
     return match

@@ -10,7 +10,7 @@ _DATA = Path(__file__).parent / "data"
 SUITE = Suite(
     name="crosslingual",
     title="RAG across languages",
-    version="2",
+    version="3",
     benchmarks={
         "tiny": BenchmarkSpec(f"{_HERE}.cases:load_folder", f"{_HERE}.options:CorpusOptions", _DATA / "tiny"),
         "jsonl": BenchmarkSpec(f"{_HERE}.cases:load_folder", f"{_HERE}.options:CorpusOptions"),
@@ -45,16 +45,17 @@ SUITE = Suite(
     console=f"{_HERE}.report:console",
     metrics=(
         Metric("f1", "F1"),
-        Metric("em", "EM"),
+        Metric("em", "EM", kind="rate"),
         Metric("rlc", "RLC"),
-        Metric("rlc_ok", "RLC_OK"),
-        Metric("cost", "Cost", higher_is_better=False, digits=1),
-        Metric("cnbe", "CNBE", digits=5),
+        Metric("rlc_ok", "RLC_OK", kind="rate"),
+        Metric("cost", "Cost", higher_is_better=False, digits=1, range=None),
+        Metric("cnbe", "CNBE", digits=5, kind="pooled", range=None),
         Metric("semantic_score", "Sem"),
         Metric("f1_mkqa", "F1 (MKQA)"),
         Metric("char_3gram_recall", "3-gram recall"),
-        Metric("answer_in_context", "in context", higher_is_better=None),
+        Metric("answer_in_context", "in context", higher_is_better=None, kind="rate"),
     ),
     score_file=f"{_HERE}.score_file:score_file",
     report=f"{_HERE}.report:report",
+    offline=f"{_HERE}.offline",
 )

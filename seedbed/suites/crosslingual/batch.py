@@ -4,6 +4,7 @@ Texts are joined into one array of code points and looked up in tables there, so
 numpy's. What a table cannot say, because neighbouring characters act on each other, goes through `normalise` itself.
 """
 
+import threading
 import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -28,15 +29,18 @@ _IF_NFKC = 1 << 30
 
 
 class CodePointTable:
-    """An array over all of Unicode that works out the values of code points when they are first met."""
+    """An array over all of Unicode that works out the values of code points when they are first met.
+
+    One serves all threads of the process: it is never replaced, and a value once written is never another. Whoever
+    finds one missing fills it in before reading on.
+    """
 
     def __init__(self, compute: Callable[[str], list[int]]) -> None:
         self._compute = compute
-        self._values: Codes | None = None
+        self._values: Codes = np.full(0x110000, _UNKNOWN, dtype=np.uint32)
+        self._filling = threading.Lock()
 
     def __call__(self, codes: Codes) -> Codes:
-        if self._values is None:
-            self._values = np.full(0x110000, _UNKNOWN, dtype=np.uint32)
         found = self._values[codes]
         missing = found == _UNKNOWN
         if not missing.any():
@@ -45,7 +49,8 @@ class CodePointTable:
         met = np.zeros(len(self._values), dtype=np.bool_)
         met[codes[missing]] = True
         new = np.flatnonzero(met)
-        self._values[new] = self._compute("".join(map(chr, new.tolist())))
+        with self._filling:
+            self._values[new] = self._compute("".join(map(chr, new.tolist())))
         return self._values[codes]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from seedbed.bm25 import METHOD, Bm25
 from seedbed.suites.crosslingual.diskcache import build_once, folder_for
-from seedbed.text import TOKENS_VERSION, tokenise
+from seedbed.suites.kit.bm25 import METHOD, Bm25
+from seedbed.suites.kit.tokenise import TOKENS_VERSION, tokenise
 
 SETTINGS = {"method": METHOD, "tokens": TOKENS_VERSION}
 """Part of the cached index's name."""

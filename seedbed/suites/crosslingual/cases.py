@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from seedbed.errors import UserError
-from seedbed.registry import nearest
-from seedbed.splits import Splits, split
-from seedbed.store import read_jsonl
 from seedbed.suite import Benchmark, Case
 from seedbed.suites.crosslingual import SUITE
 from seedbed.suites.crosslingual.leaks import without_leaks
 from seedbed.suites.crosslingual.options import CorpusOptions
 from seedbed.suites.crosslingual.retrieval import Corpus, Document
 from seedbed.suites.crosslingual.scripts import language_mask
+from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
+from seedbed.suites.kit.splits import Splits, split
+from seedbed.sweep.registry import nearest
 
 
 def load_folder(options: CorpusOptions) -> Benchmark:
@@ -69,59 +68,50 @@ def case_of(sample_id: str, question_id: str, lang: str, question: str, gold: Se
 
 def _questions(path: Path) -> list[Case]:
     cases: list[Case] = []
-    seen: set[str] = set()
-    for number, row in enumerate(_rows(path), start=1):
-        _require(path, number, row, ("sample_id", "lang", "question", "gold"))
-        if row["sample_id"] in seen:
-            raise UserError(f"{path}:{number}: sample_id {row['sample_id']!r} stands twice; make them unique.")
-        seen.add(row["sample_id"])
-        _check_language(path, number, row["lang"])
-        gold = [row["gold"]] if isinstance(row["gold"], str) else list(row["gold"])
-        if not gold:
-            raise UserError(f"{path}:{number}: field gold: an empty list; give at least one accepted answer.")
-        question_id = row.get("question_id", row["sample_id"])
-        cases.append(case_of(row["sample_id"], question_id, row["lang"], row["question"], gold))
-    if not cases:
-        raise UserError(f"{path}: holds no question; each line is {{sample_id, lang, question, gold}}.")
+    ids = UniqueIds("sample_id")
+    for row in read_rows(path, shape="{sample_id, lang, question, gold}"):
+        sample_id = ids.add(row, row.identity("sample_id"))
+        question_id = str(row.data.get("question_id") or sample_id)
+        cases.append(case_of(sample_id, question_id, language_of(row, "lang"), row.text("question"), gold_of(row)))
     return cases
 
 
 def read_corpus(path: Path) -> list[Document]:
-    """The documents of a JSONL corpus; ids must be unique, languages known."""
-    documents: dict[str, Document] = {}
-    for number, row in enumerate(_rows(path), start=1):
-        _require(path, number, row, ("doc_id", "lang", "text"))
-        if row["doc_id"] in documents:
-            raise UserError(f"{path}:{number}: doc_id {row['doc_id']!r} stands twice; make them unique.")
-        _check_language(path, number, row["lang"])
-        titles: Mapping[str, str] = row.get("titles") or {}
-        documents[row["doc_id"]] = Document(
-            doc_id=row["doc_id"],
-            lang=row["lang"],
-            title=row.get("title") or "",
-            text=row["text"],
-            other_titles=tuple(sorted(set(titles.values()))),
-            built_from=frozenset(row.get("built_from") or ()),
+    """The documents of a corpus; ids must be unique, languages known."""
+    documents: list[Document] = []
+    ids = UniqueIds("doc_id")
+    for row in read_rows(path, shape="{doc_id, lang, text, title?}"):
+        titles: Mapping[str, str] = row.inner("titles").data if row.data.get("titles") else {}
+        documents.append(
+            Document(
+                doc_id=ids.add(row, row.identity("doc_id")),
+                lang=language_of(row, "lang"),
+                title=str(row.data.get("title") or ""),
+                text=row.text("text"),
+                other_titles=tuple(sorted({str(title) for title in titles.values()})),
+                built_from=frozenset(row.texts("built_from")),
+            )
         )
-    return list(documents.values())
+    return documents
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        raise UserError(
-            f"{path}: no such file; a crosslingual benchmark is a folder with questions.jsonl and corpus.jsonl."
-        )
-    return read_jsonl(path)
-
-
-def _check_language(path: Path, number: int, lang: str) -> None:
+def language_of(row: Row, *names: str) -> str:
+    """The tag of a language whose script is known."""
+    lang = row.text(*names)
     try:
         language_mask(lang)
     except ValueError as error:
-        raise UserError(f"{path}:{number}: field lang: {error}") from None
+        raise row.error(f"field {next(name for name in names if name in row.data)}: {error}") from None
+    return lang
 
 
-def _require(path: Path, number: int, row: Mapping[str, Any], fields: tuple[str, ...]) -> None:
-    for field in fields:
-        if field not in row:
-            raise UserError(f"{path}:{number}: field {field} is missing; the row has {', '.join(row) or 'nothing'}.")
+def gold_of(row: Row, *names: str) -> list[str]:
+    """The accepted answers: a text, which may be empty where the right answer is none, or a list of texts."""
+    value = row.need(*names or ("gold",))
+    accepted: list[object] = value if isinstance(value, list) else [value]
+    if not accepted:
+        raise row.error("field gold: an empty list; give at least one accepted answer.")
+    for answer in accepted:
+        if not isinstance(answer, str):
+            raise row.wrong("gold", answer, "is not a text; quote it")
+    return [str(answer) for answer in accepted]

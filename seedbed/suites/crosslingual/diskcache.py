@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from seedbed.hashing import hash_json
+from seedbed.storage.hashing import hash_json
 
 
 def folder_for(cache_dir: Path, kind: str, made_from: Any) -> Path:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from seedbed.intervals import only_points, resampled_weights
-from seedbed.stats import mean, sample_std
+from seedbed.analysis.intervals import only_points, resampled_weights
+from seedbed.analysis.means import mean, sample_std
 from seedbed.suite import ScoreRow
 from seedbed.suites.crosslingual.metrics import cnbe, cnbe_ratio
+from seedbed.suites.kit.outcomes import Figures, mean_figures
 
 RESAMPLES = 1000
 _SEED = 0
-
-Figures = dict[str, float | int | None]
 
 
 def paired_figures(rows: Sequence[ScoreRow], direct: Sequence[ScoreRow] | None) -> Figures:
@@ -56,19 +55,11 @@ def gain_interval(
 
 
 def by_language(rows: Sequence[ScoreRow], names: Sequence[str]) -> dict[str, Figures]:
-    """Means of the answered samples of each language, with their number."""
+    """Means of the samples in each language, with their counts."""
     groups: dict[str, list[ScoreRow]] = {}
     for row in rows:
         groups.setdefault(str(row.details.get("lang")), []).append(row)
-    return {lang: _means(group, names) for lang, group in sorted(groups.items())}
-
-
-def _means(rows: Sequence[ScoreRow], names: Sequence[str]) -> Figures:
-    good = [row for row in rows if row.status == "ok"]
-    figures: Figures = {
-        name: mean([value for row in good if (value := row.scores.get(name)) is not None]) for name in names
-    }
-    return {**figures, "n": len(good), "n_errors": len(rows) - len(good)}
+    return {lang: mean_figures(group, names) for lang, group in sorted(groups.items())}
 
 
 def direct_of(label: str, rows: Mapping[str, Sequence[ScoreRow]]) -> Sequence[ScoreRow] | None:

@@ -10,7 +10,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from seedbed.errors import BudgetReached, Interrupted, ReplayMiss, SeedbedError
-from seedbed.redact import redact
+from seedbed.storage.redact import redact
 from seedbed.suites.crosslingual.languages import language_name
 
 _NOT_THE_SAMPLES_FAULT = (BudgetReached, Interrupted, ReplayMiss)

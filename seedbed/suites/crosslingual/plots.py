@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seedbed.drawing import rendered
-from seedbed.stats import mean
+from seedbed.analysis.means import mean
 from seedbed.suite import Figure
+from seedbed.suites.kit.drawing import rendered
 
 if TYPE_CHECKING:
     from seedbed.suites.crosslingual.report import Point

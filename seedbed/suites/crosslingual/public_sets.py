@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +13,8 @@ from seedbed.suite import Benchmark, Case
 from seedbed.suites.crosslingual.cases import benchmark, case_of, read_corpus
 from seedbed.suites.crosslingual.options import CorpusOptions, XquadOptions
 from seedbed.suites.crosslingual.retrieval import Document
+from seedbed.suites.crosslingual.scripts import language_mask
+from seedbed.suites.kit.rows import Row, read_rows
 
 _MKQA_NAMES = ("mkqa.jsonl", "mkqa.jsonl.gz")
 _XQUAD_NAME = re.compile(r"xquad\.([a-z_A-Z-]+)\.json")
@@ -28,24 +28,11 @@ def load_mkqa(options: CorpusOptions) -> Benchmark:
     file = _mkqa_file(source) if source.is_dir() else source
     cases: list[Case] = []
     excluded: Counter[str] = Counter()
-    for number, row in enumerate(_mkqa_rows(file), start=1):
+    for row in read_rows(file, shape="{example_id, queries, answers}"):
         try:
-            answered = {lang: _accepted(answers) for lang, answers in row["answers"].items()}
-            if not any(answered.values()):
-                kind = next(iter(row["answers"].values()))[0]["type"]
-                excluded[f"no answer text ({kind})"] += 1
-                continue
-            question_id = str(row["example_id"])
-            for lang in sorted(answered):
-                if answered[lang]:
-                    cases.append(
-                        case_of(f"{question_id}:{lang}", question_id, lang, row["queries"][lang], answered[lang])
-                    )
-                else:
-                    excluded["no answer text in this language"] += 1
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
-            what = f"{type(error).__name__}: {error}"
-            raise UserError(f"{file}:{number}: not a record of MKQA ({what}); take the file as published.") from None
+            cases += _mkqa_cases(row, excluded)
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError, StopIteration) as error:
+            raise _unlike(row, "a record of MKQA", error) from None
     corpus = file.with_name("corpus.jsonl")
     documents = read_corpus(corpus) if source.is_dir() and corpus.exists() else []
     return benchmark(file.name.partition(".")[0], file, cases, documents, options, excluded)
@@ -65,13 +52,16 @@ def load_xquad(options: XquadOptions) -> Benchmark:
     asked: dict[str, list[Case]] = {}
     documents: list[Document] = []
     for lang, path in files.items():
+        try:
+            _known(lang)
+        except ValueError as error:
+            raise UserError(f"{path}: {error}; take the file out of the folder.") from None
         for doc_id, title, paragraph in _paragraphs(path):
             if options.documents is None or lang in options.documents:
                 documents.append(Document(f"{doc_id}-{lang}", lang, title, paragraph["context"]))
-            for qa in paragraph["qas"]:
-                gold = list(dict.fromkeys(answer["text"] for answer in qa["answers"]))
-                case = case_of(f"{qa['id']}:{lang}", qa["id"], lang, qa["question"], gold)
-                asked.setdefault(qa["id"], []).append(case)
+            for question_id, question, gold in paragraph["qas"]:
+                case = case_of(f"{question_id}:{lang}", question_id, lang, question, gold)
+                asked.setdefault(question_id, []).append(case)
     cases = [case for group in asked.values() for case in group]
     return benchmark("xquad", folder, cases, documents, options)
 
@@ -83,30 +73,53 @@ def _mkqa_file(folder: Path) -> Path:
     raise UserError(f"{folder}: holds neither {' nor '.join(_MKQA_NAMES)}.")
 
 
-def _mkqa_rows(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                raise UserError(f"{path}:{number}: not valid JSON ({error.msg}); mend or remove the line.") from None
+def _mkqa_cases(row: Row, excluded: Counter[str]) -> list[Case]:
+    """A question in each of its languages; what is left out is counted."""
+    question_id, given = str(row.data["example_id"]), row.data["answers"]
+    answered = {lang: _accepted(answers) for lang, answers in given.items()}
+    if not any(answered.values()):
+        excluded[f"no answer text ({next(iter(given.values()))[0]['type']})"] += 1
+        return []
+    excluded["no answer text in this language"] += sum(not accepted for accepted in answered.values())
+    return [
+        case_of(f"{question_id}:{lang}", question_id, _known(lang), _text(row.data["queries"][lang]), accepted)
+        for lang, accepted in sorted(answered.items())
+        if accepted
+    ]
 
 
 def _accepted(answers: Sequence[Mapping[str, Any]]) -> list[str]:
     texts = [text for answer in answers for text in (answer.get("text"), *(answer.get("aliases") or ()))]
-    return list(dict.fromkeys(text for text in texts if text))
+    return list(dict.fromkeys(_text(text) for text in texts if text))
 
 
 def _paragraphs(path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Id, title and record of each paragraph; ids are the same in all languages, for the files are parallel."""
-    try:
-        articles = json.loads(path.read_text(encoding="utf-8"))["data"]
-        for number, article in enumerate(articles):
-            for part, paragraph in enumerate(article["paragraphs"]):
-                title = str(article.get("title", "")).replace("_", " ")
-                yield f"{number:02d}-{part:02d}", title, {"context": paragraph["context"], "qas": paragraph["qas"]}
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise UserError(f"{path}: not a file of XQuAD ({what}); take it as published.") from None
+    for number, article in enumerate(read_rows(path, shape="{title, paragraphs}")):
+        try:
+            for part, paragraph in enumerate(article.data["paragraphs"]):
+                title = str(article.data.get("title", "")).replace("_", " ")
+                qas = [(str(qa["id"]), _text(qa["question"]), _texts(qa["answers"])) for qa in paragraph["qas"]]
+                yield f"{number:02d}-{part:02d}", title, {"context": _text(paragraph["context"]), "qas": qas}
+        except (KeyError, TypeError) as error:
+            raise _unlike(article, "an article of XQuAD", error) from None
+
+
+def _texts(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(_text(answer["text"]) for answer in answers))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return value
+
+
+def _known(lang: str) -> str:
+    """The tag, if the script of the language is known."""
+    language_mask(lang)
+    return lang
+
+
+def _unlike(row: Row, what: str, error: Exception) -> UserError:
+    return row.error(f"not {what} ({type(error).__name__}: {error}); take the file as published.")

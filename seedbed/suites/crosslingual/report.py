@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seedbed.stats import mean
-from seedbed.store import read_json, read_jsonl
+from seedbed.analysis.means import mean
+from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suite import CellResult, Figure, Table
 
 _COLUMNS = (

@@ -14,6 +14,7 @@ from seedbed.suite import PhaseContext
 from seedbed.suites.crosslingual.bm25 import Bm25Index
 from seedbed.suites.crosslingual.diskcache import build_once, folder_for
 from seedbed.suites.crosslingual.options import CorpusOptions
+from seedbed.suites.kit.embedding import Embedder, Reranker, weights_name, why_unusable
 
 if TYPE_CHECKING:
     from seedbed.suites.crosslingual.dense import DenseIndex
@@ -100,15 +101,16 @@ class Corpus:
         from seedbed.suites.crosslingual import dense
 
         weights = self.options.embedder
-        if weights is None:
-            raise UserError("retriever: bge_m3 needs `embedder:`, the local folder with the weights of BGE-M3.")
-        dense.check_folder(weights, "embedder")
+        reason = why_unusable(weights, "embedder", "bge-m3")
+        if reason or weights is None:
+            raise UserError(f"retriever bge_m3: {reason}, or take bm25.")
+        embedder = Embedder(weights)
         with self._opening:
             if self._dense is None:
-                folder = folder_for(cache_dir, "dense", [dense.weights_name(weights), self._texts])
-                build_once(folder, lambda new: dense.DenseIndex.save(new, dense.embed_locally(weights, self._texts)))
+                folder = folder_for(cache_dir, "dense", [weights_name(weights), self._texts])
+                build_once(folder, lambda new: dense.DenseIndex.save(new, embedder(self._texts)))
                 self._dense = dense.DenseIndex(folder)
-        return self._dense.search(dense.embed_locally(weights, [question]), k)
+        return self._dense.search(embedder([question]), k)
 
     async def _by_endpoint(self, question: str, k: int, context: PhaseContext) -> Ranking:
         from seedbed.suites.crosslingual import dense
@@ -126,9 +128,9 @@ class Corpus:
         return self._dense.search(await asyncio.to_thread(embedder, [question]), k)
 
     def _reranked(self, folder: Path, question: str, ranking: Ranking) -> Ranking:
-        from seedbed.suites.crosslingual import dense
-
-        dense.check_folder(folder, "reranker")
+        reason = why_unusable(folder, "reranker", "bge-reranker-v2-m3")
+        if reason:
+            raise UserError(f"retriever: {reason}.")
         places = [place for place, _ in ranking]
-        scores = dense.rerank(folder, question, [self.documents[place].block for place in places])
+        scores = Reranker(folder)(question, [self.documents[place].block for place in places])
         return sorted(zip(places, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))

@@ -1,98 +1,68 @@
-"""`seedbed score crosslingual FILE.jsonl`: scores answers made elsewhere, without a model."""
+"""`seedbed score crosslingual FILE`: scores answers made elsewhere, without a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
-from seedbed.errors import UserError
-from seedbed.store import read_jsonl, write_json, write_jsonl
 from seedbed.suite import Options, ScoreRow
+from seedbed.suites.crosslingual.cases import gold_of, language_of
 from seedbed.suites.crosslingual.report import console
 from seedbed.suites.crosslingual.scorers import Answered, aggregate, score_answers, score_group
-from seedbed.suites.crosslingual.scripts import language_mask
+from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
+from seedbed.suites.kit.score_file import as_data, write_results
 
 _RULE = "=" * 80
-_FIELDS = ("sample_id", "system", "lang", "gold", "pred")
+_SHAPE = "{sample_id, system, lang, question, gold, pred, translation_tokens}"
 
 
 def score_file(path: Path, out: Path, options: Options) -> str:
     """Rows {sample_id, system, lang, question, gold, pred, translation_tokens}; also understood are question_id (the
     same in all languages), evidence (a list of texts) and error. Writes scores.jsonl and metrics.json."""
     by_system: dict[str, dict[str, Answered | ScoreRow]] = {}
-    for number, row in enumerate(read_jsonl(path), start=1):
-        read = _read(row, f"{path}:{number}")
-        own = by_system.setdefault(str(row["system"]), {})
-        if read.sample_id in own:
-            raise UserError(
-                f"{path}:{number}: sample_id {read.sample_id!r} stands twice for system {row['system']!r}; keep one."
-            )
-        own[read.sample_id] = read
-    if not by_system:
-        raise UserError(f"{path}: holds no row; each line is {{{', '.join(_FIELDS)}, translation_tokens}}.")
+    ids: dict[str, UniqueIds] = {}
+    for row in read_rows(path, shape=_SHAPE):
+        system = row.identity("system")
+        read = _read(row)
+        ids.setdefault(system, UniqueIds(f"system {system!r}: sample_id")).add(row, read.sample_id)
+        by_system.setdefault(system, {})[read.sample_id] = read
     scored = {system: _scored(rows) for system, rows in by_system.items()}
     metrics = score_group(scored, {system: aggregate(rows) for system, rows in scored.items()})
-    write_jsonl(
-        out / "scores.jsonl", ({"system": system, **_plain(row)} for system, rows in scored.items() for row in rows)
-    )
-    write_json(out / "metrics.json", {"metrics": metrics})
+    rows = ({"system": system, **as_data(row)} for system, rows in scored.items() for row in rows)
+    written = write_results(out, rows, metrics)
     counts = ", ".join(f"{system} n={own['n']} errors={own['n_errors']}" for system, own in metrics.items())
-    return (
-        f"{_RULE}\nExperiment Results Summary\n{_RULE}\n{console(metrics)}\n{_RULE}\n{counts}\n{out / 'metrics.json'}"
-    )
+    return f"{_RULE}\nExperiment Results Summary\n{_RULE}\n{console(metrics)}\n{_RULE}\n{counts}\n{written}"
 
 
-def _read(row: Mapping[str, Any], where: str) -> Answered | ScoreRow:
-    for field in _FIELDS:
-        if field not in row and not (field == "pred" and row.get("error")):
-            raise UserError(f"{where}: field {field} is missing; the row has {', '.join(row) or 'nothing'}.")
-    try:
-        language_mask(str(row["lang"]))
-    except ValueError as error:
-        raise UserError(f"{where}: field lang: {error}") from None
-    sample_id, cluster = str(row["sample_id"]), row.get("question_id")
-    if row.get("error"):
-        return ScoreRow(sample_id, "error", details={"lang": row["lang"]}, reason=str(row["error"]), cluster=cluster)
+def _read(row: Row) -> Answered | ScoreRow:
+    sample_id, lang, cluster = row.identity("sample_id"), language_of(row, "lang"), row.data.get("question_id")
+    if row.data.get("error"):
+        reason = str(row.data["error"])
+        return ScoreRow(sample_id, "error", details={"lang": lang}, reason=reason, cluster=cluster)
     return Answered(
         sample_id=sample_id,
-        lang=row["lang"],
-        question=str(row.get("question") or ""),
-        gold=_gold(row["gold"], where),
-        pred=_text(row["pred"], "pred", where),
-        translation_tokens=_tokens(row.get("translation_tokens"), where),
-        evidence=[_text(text, "evidence", where) for text in row.get("evidence") or ()],
+        lang=lang,
+        question=str(row.data.get("question") or ""),
+        gold=gold_of(row),
+        pred=_answer(row),
+        translation_tokens=_tokens(row),
+        evidence=row.texts("evidence"),
         cluster=cluster,
     )
 
 
-def _gold(value: Any, where: str) -> list[str]:
-    accepted: list[Any] = value if isinstance(value, list) else [value]
-    if not accepted:
-        raise UserError(f"{where}: field gold: an empty list; give at least one accepted answer.")
-    return [_text(answer, "gold", where) for answer in accepted]
-
-
-def _text(value: Any, field: str, where: str) -> str:
+def _answer(row: Row) -> str:
+    """An empty answer is an answer; none at all is a failure that must be said."""
+    value = row.data.get("pred")
     if not isinstance(value, str):
-        remedy = "for a failed sample give the field error instead" if value is None else "quote it"
-        raise UserError(f"{where}: field {field}: {value!r} is not a text; {remedy}.")
+        what = "is not a text; for a failed sample give the field error instead" if value is None else "is not a text"
+        raise row.wrong("pred", value, what)
     return value
 
 
-def _tokens(value: Any, where: str) -> float:
+def _tokens(row: Row) -> float:
     """A row without the field was not translated; only `direct` and `multi` may leave it out in good conscience."""
-    if value is None:
-        return 0.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-        raise UserError(f"{where}: field translation_tokens: {value!r} is not a number of tokens; write 0 for none.")
-    return float(value)
-
-
-def _plain(row: ScoreRow) -> dict[str, Any]:
-    """`asdict` without its deep copies, which would take longer than the scoring."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}
+    return 0.0 if row.data.get("translation_tokens") is None else row.number("translation_tokens")
 
 
 def _scored(rows: Mapping[str, Answered | ScoreRow]) -> list[ScoreRow]:

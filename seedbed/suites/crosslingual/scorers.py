@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seedbed.stats import mean, sample_std
-from seedbed.suite import Case, PhaseContext, Prediction, ScoreRow
+from seedbed.suite import Answer, Case, Failure, PhaseContext, Prediction, ScoreRow
 from seedbed.suites.crosslingual.gain import by_language, direct_of, paired_figures
 from seedbed.suites.crosslingual.metrics import f1_mkqa, score_rows
 from seedbed.suites.crosslingual.recall import answer_in_context, char_3gram_recall
+from seedbed.suites.kit.outcomes import failed_row, mean_figures
 
 PER_SAMPLE = (
     *("em", "f1", "rlc", "rlc_ok", "cost", "semantic_score"),
@@ -35,13 +35,14 @@ class Answered:
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
     """Every case once. A system that failed on a case leaves an error there, not a wrong answer. Where the config has a
     judge, it is asked about every answer; else the semantic score stays undefined."""
-    answered = [
-        _answered(case, predictions[case.sample_id]) for case in cases if predictions[case.sample_id].output is not None
-    ]
-    rows = {row.sample_id: row for row in score_answers(answered)}
+    answers = [(case, given) for case in cases if isinstance(given := predictions[case.sample_id], Answer)]
+    rows = {row.sample_id: row for row in score_answers([_answered(case, given.output) for case, given in answers])}
     if context.has_role("judge"):
         rows |= await _judged(context, [case for case in cases if case.sample_id in rows], rows)
-    return [rows.get(case.sample_id) or _failed(case, predictions[case.sample_id]) for case in cases]
+    for case in cases:
+        if isinstance(given := predictions[case.sample_id], Failure):
+            rows[case.sample_id] = failed_row(case, given, {"lang": case.inputs["language"]})
+    return [rows[case.sample_id] for case in cases]
 
 
 def score_answers(answered: Sequence[Answered]) -> list[ScoreRow]:
@@ -74,7 +75,7 @@ async def _judged(context: PhaseContext, cases: Sequence[Case], rows: Mapping[st
             found = await judge(lm, row.details["question"], case.gold, row.details["pred"], row.details["lang"])
         except Unjudged as error:
             # The other scores of the sample stand: they did not need the judge.
-            return replace(row, details={**row.details, "judge_error": str(error)}, reason=f"judge: {error}")
+            return replace(row, reason=f"judge: {error}")
         scores = {**row.scores, "semantic_score": found.score}
         return replace(row, scores=scores, details={**row.details, "explanation": found.explanation})
 
@@ -84,19 +85,8 @@ async def _judged(context: PhaseContext, cases: Sequence[Case], rows: Mapping[st
 def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
     """Mean and sample standard deviation of each metric over the samples where it is defined. A sample is an error if
     the system failed on it, or the judge did: then it is in every mean but the judge's."""
-    good = [row for row in rows if row.status == "ok"]
-    metrics: dict[str, float | int | None] = {}
-    for name in PER_SAMPLE:
-        values = [value for row in good if (value := row.scores.get(name)) is not None]
-        metrics[name], metrics[f"{name}_std"] = mean(values), sample_std(values)
-        if len(values) != len(good):
-            metrics[f"{name}_n"] = len(values)
-    unjudged = sum("judge_error" in row.details for row in good)
-    metrics["n"] = len(good)
-    metrics["n_errors"] = sum(row.status == "error" for row in rows) + unjudged
-    metrics["n_judge_errors"] = unjudged
-    metrics["n_skipped"] = sum(row.status == "skipped" for row in rows)
-    return metrics
+    unjudged = sum(row.status == "ok" and bool(row.reason) for row in rows)
+    return mean_figures(rows, PER_SAMPLE) | {"n_judge_errors": unjudged}
 
 
 def score_group(
@@ -114,8 +104,7 @@ def score_group(
     }
 
 
-def _answered(case: Case, prediction: Prediction) -> Answered:
-    output = prediction.output or {}
+def _answered(case: Case, output: Mapping[str, Any]) -> Answered:
     return Answered(
         sample_id=case.sample_id,
         lang=case.inputs["language"],
@@ -125,12 +114,4 @@ def _answered(case: Case, prediction: Prediction) -> Answered:
         translation_tokens=output.get("translation_tokens") or 0,
         evidence=[block["text"] for block in output.get("evidence") or ()],
         cluster=case.cluster,
-    )
-
-
-def _failed(case: Case, prediction: Prediction) -> ScoreRow:
-    error = prediction.error or {}
-    reason = f"{error.get('kind')}: {error.get('message')}"
-    return ScoreRow(
-        case.sample_id, "error", details={"lang": case.inputs["language"]}, reason=reason, cluster=case.cluster
     )

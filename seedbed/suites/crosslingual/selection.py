@@ -125,7 +125,7 @@ def _item(candidate: Candidate, pivot: str, tokens: int, closeness: float = 1.0)
 
 def _sentence_item(candidate: Candidate, number: int, question: str, pivot: str) -> Item:
     """A sentence that says what the question says is worth what its document is, one that shares nothing a quarter."""
-    from seedbed.text import tokenise
+    from seedbed.suites.kit.tokenise import tokenise
 
     segment = _segments(candidate)[number]
     asked = set(tokenise(question))

@@ -7,7 +7,6 @@ from typing import Any
 
 import dspy
 
-from seedbed.program import Program
 from seedbed.suite import Options, PhaseContext
 from seedbed.suites.crosslingual.evidence import Block, shown
 from seedbed.suites.crosslingual.languages import language_name
@@ -15,6 +14,7 @@ from seedbed.suites.crosslingual.options import CrossOptions, LbragOptions
 from seedbed.suites.crosslingual.retrieval import Candidate, Corpus
 from seedbed.suites.crosslingual.selection import DEFAULT_PIVOT, Selection, select, select_all
 from seedbed.suites.crosslingual.translation import Translator
+from seedbed.suites.kit.program import Program
 
 
 class Answer(dspy.Signature):

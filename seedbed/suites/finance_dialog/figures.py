@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from seedbed.drawing import rendered
 from seedbed.suite import Figure
 from seedbed.suites.finance_dialog.pooled import Pooled, quotient
+from seedbed.suites.kit.drawing import rendered
 
 _COLOUR = "#2f5d8a"
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from seedbed.errors import UserError
-from seedbed.hashing import hash_json
-from seedbed.registry import nearest
+from seedbed.storage.hashing import hash_json
+from seedbed.sweep.registry import nearest
 
 DEFAULT_LEXICON = Path(__file__).parent / "data" / "dialogues" / "lexicon.yaml"
 

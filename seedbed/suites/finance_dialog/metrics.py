@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from seedbed.stats import mean
+from seedbed.analysis.means import mean
 from seedbed.suites.finance_dialog.lexicon import Lexicon, as_lexicon
 from seedbed.suites.finance_dialog.profiles import learnt_profile, profile_scores, profile_state
 from seedbed.suites.finance_dialog.tallies import (

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from seedbed.hashing import hash_file
+from seedbed.storage.hashing import hash_file
 from seedbed.suite import BenchmarkOptions, Options
 
 
@@ -86,6 +86,8 @@ class ScoreFileOptions(Options):
     """Options of `seedbed score finance_dialog`."""
 
     profile: Literal["spec", "upstream_compat"] = "spec"
+    """How figures are counted; upstream_compat as MemFinRobot counts them."""
     lexicon: Path | None = None
     """A lexicon.yaml; null is the one shipped with the suite."""
     ignore_memory_keys: bool = False
+    """Empty the memory keys, for systems without memory: M1 is null."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seedbed.intervals import Interval, cluster_bootstraps
-from seedbed.store import read_json, read_jsonl
+from seedbed.analysis.intervals import Interval, cluster_bootstraps
+from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suite import CellResult
 from seedbed.suites.finance_dialog.tallies import QUOTIENTS, Quotient, Tally, add, availability
 

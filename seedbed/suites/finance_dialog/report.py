@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.stats import mean
+from seedbed.analysis.means import mean
 from seedbed.suite import CellResult, Figure, Table
 from seedbed.suites.finance_dialog.detect import MINOR, SEVERE
 from seedbed.suites.finance_dialog.figures import draw

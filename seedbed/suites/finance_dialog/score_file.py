@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.errors import UserError
-from seedbed.store import write_json, write_jsonl
+from seedbed.storage.store import write_json, write_jsonl
 from seedbed.suites.finance_dialog.lexicon import load_lexicon
 from seedbed.suites.finance_dialog.options import ScoreFileOptions
 from seedbed.suites.finance_dialog.scorers import M1_IGNORED, run_manifest, summary

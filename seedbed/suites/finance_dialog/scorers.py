@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.stats import mean
-from seedbed.store import write_json, write_jsonl
-from seedbed.suite import Case, PhaseContext, Prediction, ScoreRow
+from seedbed.analysis.means import mean
+from seedbed.storage.store import write_json, write_jsonl
+from seedbed.suite import Case, Failure, PhaseContext, Prediction, ScoreRow
 from seedbed.suites.finance_dialog.judge import judge_turns
 from seedbed.suites.finance_dialog.lexicon import Lexicon
 from seedbed.suites.finance_dialog.metrics import METRICS, Tallies, evaluate, results, tallies_by_dialog
 from seedbed.suites.finance_dialog.tallies import M4, QUOTIENTS
 from seedbed.suites.finance_dialog.traces import complete
 from seedbed.suites.finance_dialog.turns import Profile, Row, build_turn_eval_rows
+from seedbed.suites.kit.outcomes import counts, failed_row, reason_of
 
 M1_IGNORED = "ignored_memory_required_keys"
 
@@ -24,9 +25,10 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
     profile: Profile = context.benchmark.resources["profile"]
     run_id = context.folder.name
     traces = [
-        complete(case.gold, prediction.output, lexicon, run_id=run_id, error=_why(prediction))
+        complete(case.gold, None, lexicon, run_id=run_id, error=reason_of(given))
+        if isinstance(given := predictions[case.sample_id], Failure)
+        else complete(case.gold, given.output, lexicon, run_id=run_id, error=None)
         for case in cases
-        for prediction in [predictions[case.sample_id]]
     ]
     ignore = any(trace["m1_handling"] == M1_IGNORED for trace in traces)
     rows = build_turn_eval_rows(traces, lexicon, profile, ignore)
@@ -41,7 +43,7 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
         context.folder / "metrics_summary.json",
         summary(traces, rows, lexicon, profile, ignore) | {"run_id": run_id, "manifest": manifest},
     )
-    return [_row(trace, rows, tallies, profile) for trace in traces]
+    return [_row(case, trace, rows, tallies, profile) for case, trace in zip(cases, traces, strict=True)]
 
 
 def run_manifest(run_id: str, lexicon: Lexicon, profile: str, ignore: bool) -> dict[str, Any]:
@@ -89,19 +91,14 @@ def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
     judged = [score for row in rows for score in row.details.get("lm_judge_scores", [])]
     flat["lm_judge_score"] = mean([score for score in judged if score is not None])
     flat["lm_judge_errors"] = sum(score is None for score in judged)
-    return flat | {
-        "n": sum(row.status == "ok" for row in rows),
-        "n_errors": sum(row.status == "error" for row in rows),
-        "n_skipped": sum(row.status == "skipped" for row in rows),
-    }
+    flat["n_lm_judge_score"] = sum(score is not None for score in judged)
+    return flat | counts(rows, ["profile_score"])
 
 
-def _row(trace: Mapping[str, Any], rows: Sequence[Row], tallies: Tallies, profile: Profile) -> ScoreRow:
+def _row(case: Case, trace: Mapping[str, Any], rows: Sequence[Row], tallies: Tallies, profile: Profile) -> ScoreRow:
     """A dialogue without a single good turn is an error: it has sums of what it owed, and no scores."""
-    dialog_id = trace["dialog_id"]
-    own = {metric: tallies[metric].get(dialog_id, {}) for metric in METRICS}
-    failed = trace["dialog_status"] == "failed"
-    turns = [row for row in rows if row["dialog_id"] == dialog_id]
+    own = {metric: tallies[metric].get(case.sample_id, {}) for metric in METRICS}
+    turns = [row for row in rows if row["dialog_id"] == case.sample_id]
     details: dict[str, Any] = {
         "profile": profile,
         "dialog_status": trace["dialog_status"],
@@ -112,16 +109,19 @@ def _row(trace: Mapping[str, Any], rows: Sequence[Row], tallies: Tallies, profil
     }
     if any("lm_judge_score" in row for row in turns):
         details["lm_judge_scores"] = [row["lm_judge_score"] for row in turns if "lm_judge_score" in row]
+    if trace["dialog_status"] == "failed":
+        return failed_row(case, f"no turn was answered: {trace['turns'][0].get('error')}", details)
     return ScoreRow(
-        sample_id=dialog_id,
-        status="error" if failed else "ok",
-        scores={} if failed else {q.name: q.value(own[metric]) for metric in METRICS for q in QUOTIENTS[metric]},
+        sample_id=case.sample_id,
+        status="ok",
+        scores={q.name: q.value(own[metric]) for metric in METRICS for q in QUOTIENTS[metric]},
         details=details,
-        reason=f"no turn was answered: {trace['turns'][0].get('error')}" if failed else None,
-        cluster=dialog_id,
+        reason=_unjudged(turns),
+        cluster=case.sample_id,
     )
 
 
-def _why(prediction: Prediction) -> str | None:
-    error = prediction.error
-    return f"{error.get('kind')}: {error.get('message')}" if error else None
+def _unjudged(turns: Sequence[Row]) -> str | None:
+    """What of a dialogue the judge was asked and failed to rate."""
+    failures = [row["lm_judge_error"] for row in turns if "lm_judge_error" in row]
+    return f"judge: {len(failures)} turns have no rating ({failures[0]})" if failures else None

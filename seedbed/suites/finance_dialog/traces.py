@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seedbed.errors import UserError
-from seedbed.store import read_jsonl
 from seedbed.suites.finance_dialog.detect import violations
 from seedbed.suites.finance_dialog.lexicon import Lexicon
+from seedbed.suites.finance_dialog.shapes import Trace
+from seedbed.suites.kit.rows import read_rows
 
 TRACE_VERSION = "v1"
-STATUSES = ("ok", "timeout", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +43,11 @@ class GoldDialogue:
 def read_traces(path: Path) -> list[dict[str, Any]]:
     """The dialogues of a trace file, whoever wrote it; of several records of one the newest, that is the last."""
     found: dict[str, dict[str, Any]] = {}
-    for number, trace in enumerate(read_jsonl(path), start=1):
-        _check(path, number, trace)
-        found[str(trace["dialog_id"])] = trace
-    if not found:
-        raise UserError(f"{path}: holds no dialogue; each line is a trace {{dialog_id, turns, profile_gt, ...}}.")
+    for row in read_rows(path, shape="a trace {dialog_id, turns, profile_gt, ...}"):
+        dialog_id = row.identity("dialog_id")
+        row.need("turns")
+        row.checked(Trace)
+        found[dialog_id] = {**row.data, "difficulty": difficulty(row.data.get("difficulty"))}
     return list(found.values())
 
 
@@ -99,18 +98,3 @@ def _turn(gold: GoldTurn, played: Mapping[str, Any] | None, lexicon: Lexicon, er
         # One detector for all systems. What an agent says of itself stays in its tools.
         "compliance": {"detector": "evaluator", "violations": violations(reply, lexicon)},
     }
-
-
-def _check(path: Path, number: int, trace: Any) -> None:
-    where = f"{path}:{number}"
-    if not isinstance(trace, dict) or "dialog_id" not in trace:
-        raise UserError(f"{where}: field dialog_id is missing; each line is the trace of one dialogue.")
-    if not isinstance(trace.get("turns"), list):
-        raise UserError(f"{where}: field turns is missing or no list; a trace lists its turns.")
-    for position, turn in enumerate(trace["turns"], start=1):
-        if not isinstance(turn, dict):
-            raise UserError(f"{where}: turns[{position}] is no object.")
-        if turn.get("turn_status") not in STATUSES:
-            found = f"turns[{position}].turn_status is {turn.get('turn_status')!r}"
-            raise UserError(f"{where}: {found}; write one of {', '.join(STATUSES)}.")
-    trace["difficulty"] = difficulty(trace.get("difficulty"))

@@ -15,7 +15,7 @@ def _benchmark(name: str, load: str, options: str) -> BenchmarkSpec:
 SUITE = Suite(
     name="prompt_optimization",
     title="Prompt optimisation",
-    version="2",
+    version="3",
     benchmarks={
         "HotpotQABench": _benchmark("HotpotQABench", "hotpot", "SplitOptions"),
         "hoverBench": _benchmark("hoverBench", "hover", "HoverOptions"),
@@ -53,6 +53,7 @@ SUITE = Suite(
     score_file_options=f"{_HERE}.options:ScoreOptions",
     metrics=(
         Metric("score", "Score", digits=4),
-        Metric("gain", "Gain", digits=4),
+        Metric("gain", "Gain", digits=4, kind="pooled", range=(-1.0, 1.0)),
     ),
+    offline=f"{_HERE}.offline",
 )

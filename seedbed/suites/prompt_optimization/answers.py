@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from fractions import Fraction
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-_BOXED = re.compile(r"\\(?:boxed|framebox|fbox)\s*\{")
+_BOX = re.compile(r"\\(?:boxed|framebox|fbox)(?:\s*(?=\{)|\s)")
 _SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL)
-"""LiveBench's newer questions ask for the answer in these tags."""
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _LATEX_ROOT = re.compile(r"\\sqrt\s*\{([^{}]*)\}")
 _NOISE = (r"\left", r"\right", r"\,", r"\;", r"\!", r"\ ", "$", r"\text", r"\mathrm", r"\displaystyle", " ")
@@ -18,18 +18,24 @@ _LETTERS = re.compile(r"(?:\b|\()([A-Z])\)?(?:\b|$)")
 
 
 def normalise(text: str) -> str:
-    """As HotpotQA's own evaluation: lower case, no punctuation, no articles, single spaces."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+    """As DSPy's exact match, and HotpotQA's own but for the first step: letters and their accents taken apart (NFD),
+    lower case, no punctuation, no articles, single spaces."""
+    text = unicodedata.normalize("NFD", text).lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", text).split())
 
 
 def exact_match(answer: str, gold: str) -> bool:
     return normalise(answer) == normalise(gold)
 
 
-def integer(answer: str) -> int | None:
-    """The integer an answer consists of; None where it says anything else, since 204 minutes is not an integer."""
-    bare = _unboxed(answer).strip().strip("$").strip().rstrip(".")
-    return int(bare) if re.fullmatch(r"[+-]?\d+", bare) else None
+def integer(answer: str, *, lenient: bool = False) -> int | None:
+    """The integer an answer consists of; None where it says anything else, since 204 minutes is not an integer. A
+    lenient reader takes it out of a box, dollars and a full stop."""
+    bare = _unboxed(answer).strip().strip("$").strip().rstrip(".") if lenient else answer
+    try:
+        return int(bare)
+    except ValueError:
+        return None
 
 
 def same_expression(answer: str, gold: str) -> bool:
@@ -68,18 +74,26 @@ def _plain(text: str) -> str:
     return re.sub(r"(?<=\d),(?=\d{3}\b)", "", text).rstrip(".").casefold()
 
 
-def _unboxed(text: str) -> str:
-    """What stands in the last box or the last pair of solution tags, or all of it."""
-    text = (_SOLUTION.findall(text) or [text])[-1]
-    found = list(_BOXED.finditer(text))
+def boxed(text: str) -> str | None:
+    """What stands in the last box, without dollars; None where there is no box, or none that is closed."""
+    found = list(_BOX.finditer(text))
     if not found:
-        return text
-    depth, start = 1, found[-1].end()
+        return None
+    start, depth = found[-1].end(), 0
+    if text[start : start + 1] != "{":
+        return text[start:].split("$")[0]
     for place in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)
         if depth == 0:
-            return text[start:place]
-    return text[start:]
+            return text[start + 1 : place].replace("$", "")
+    return None
+
+
+def _unboxed(text: str) -> str:
+    """What stands in the last box or the last pair of solution tags, or all of it."""
+    text = (_SOLUTION.findall(text) or [text])[-1]
+    inside = boxed(text)
+    return text if inside is None else inside
 
 
 def _letter(answer: str) -> str | None:

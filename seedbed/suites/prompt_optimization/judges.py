@@ -44,7 +44,7 @@ class Privacy:
 
 async def judge_privacy(lm: dspy.LM, case: Case, output: Mapping[str, Any]) -> Privacy:
     """The comparison is asked in both orders, since judges favour a place: good is what is not worse in either."""
-    compare, leaks = dspy.Predict(CompareResponses), dspy.Predict(CountLeaks)
+    compare, leaks = dspy.ChainOfThought(CompareResponses), dspy.ChainOfThought(CountLeaks)
     query, target, units = case.inputs["user_query"], case.gold["target_response"], case.gold["pii_units"]
     response = str(output.get("response") or "")
     first: Any = await compare.acall(user_query=query, first_response=response, second_response=target, lm=lm)

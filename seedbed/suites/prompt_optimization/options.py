@@ -8,11 +8,13 @@ from seedbed.suite import BenchmarkOptions, Options
 
 
 class SplitOptions(BenchmarkOptions):
-    """`path` is a file, or a folder with train, val and test (.jsonl, .json or .csv), or with cases (the same) to be
-    split; retrieval benchmarks find their corpus.jsonl in that folder too."""
+    """`path` is a file, or a folder with train, val and test (.jsonl, .json, .csv or .parquet), or with cases to be
+    split; retrieval benchmarks find their corpus.jsonl in that folder too. Sizes are upper limits."""
 
     split: bool = True
-    """Part a single file into test (first 40%), val (next 40%) and train; false takes all of it as test."""
+    """Part a single file as the benchmark's source does; false takes all of it as test."""
+    whole: bool = False
+    """Every row: nothing is drawn, and a single file is all test."""
     max_train: int = Field(default=150, ge=1)
     max_val: int = Field(default=300, ge=1)
     max_test: int = Field(default=300, ge=1)
@@ -30,6 +32,8 @@ class PapillonOptions(SplitOptions):
 
 
 class IfbenchOptions(SplitOptions):
+    split: bool = False
+    """A single file is all test; a folder with train and test gives val and train from the train file."""
     max_test: int = Field(default=294, ge=1)
 
 
@@ -41,13 +45,15 @@ class LiveBenchOptions(SplitOptions):
 
 class AimeOptions(SplitOptions):
     split: bool = False
-    """A single file is one year's contest, all of it for the test; a folder with train, val and test has it all."""
+    """A single file is one year's contest, all of it for the test; a folder with train and test gives val too."""
     max_train: int = Field(default=45, ge=1)
     max_val: int = Field(default=45, ge=1)
     max_test: int = Field(default=30, ge=1)
     """Problems, before they are repeated."""
     repeats: int = Field(default=5, ge=1)
     """Fresh answers asked for each test problem."""
+    lenient: bool = False
+    """Take an integer out of a box, dollars or a full stop; the source scores such an answer 0."""
 
 
 class RetrievalOptions(Options):

@@ -7,8 +7,8 @@ from typing import Any
 import dspy
 
 from seedbed.errors import UserError
-from seedbed.program import Program
 from seedbed.suite import Options, PhaseContext
+from seedbed.suites.kit.program import Program
 from seedbed.suites.prompt_optimization.options import RetrievalOptions
 from seedbed.suites.prompt_optimization.retrieval import Corpus
 

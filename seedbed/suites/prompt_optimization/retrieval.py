@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from seedbed.bm25 import Bm25
 from seedbed.errors import UserError
+from seedbed.suites.kit.bm25 import Bm25
 
 _WORD = re.compile(r"\w+")
 _PLAIN_TEXT = "a an and are as at be by did do for from in is it its of on or that the to was were which who with"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.stats import mean, sample_std
-from seedbed.suite import Case, Feedback, PhaseContext, Prediction, ScoreRow
+from seedbed.analysis.means import mean, sample_std
+from seedbed.suite import Case, Failure, Feedback, PhaseContext, Prediction, ScoreRow
 from seedbed.suites.prompt_optimization.verdicts import verdict
 
 
@@ -14,15 +15,20 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
     """Every case once; a program or a judge that failed leaves an error, not a 0."""
     if context.benchmark.resources["kind"] == "papillon":
         return await _score_privacy(context, cases, predictions)
-    rows: list[ScoreRow] = []
-    for case in cases:
-        output = predictions[case.sample_id].output
-        if output is None:
-            rows.append(_failed(case, predictions[case.sample_id].error))
-            continue
-        given = verdict(case, output)
-        rows.append(_row(case, {"score": given.score}, {"told": given.text}))
-    return rows
+    # Comparing expressions waits for another process: not on the loop on which all cells' calls are made.
+    return await asyncio.to_thread(lambda: [_judged(case, predictions[case.sample_id]) for case in cases])
+
+
+def _judged(case: Case, prediction: Prediction) -> ScoreRow:
+    if isinstance(prediction, Failure):
+        return _failed(case, prediction.error)
+    return verdict_row(case, prediction.output)
+
+
+def verdict_row(case: Case, output: Mapping[str, Any]) -> ScoreRow:
+    """The row of an answer that code alone can judge."""
+    given = verdict(case, output)
+    return _row(case, {"score": given.score, **given.beside}, {"told": given.text})
 
 
 async def _score_privacy(
@@ -31,9 +37,10 @@ async def _score_privacy(
     from seedbed.suites.prompt_optimization.judges import judge_privacy, told
 
     async def one(case: Case) -> ScoreRow:
-        output = predictions[case.sample_id].output
-        if output is None:
-            return _failed(case, predictions[case.sample_id].error)
+        given = predictions[case.sample_id]
+        if isinstance(given, Failure):
+            return _failed(case, given.error)
+        output = given.output
         try:
             privacy = await judge_privacy(context.lm("judge"), case, output)
         except Exception as error:
@@ -45,10 +52,10 @@ async def _score_privacy(
 
 
 def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
-    """Means over the samples that were answered; quality and leakage where a judge gave them."""
+    """Means over the samples that were answered; the others where a benchmark has them."""
     good = [row for row in rows if row.status == "ok"]
     metrics: dict[str, float | int | None] = {}
-    for name in ("score", "quality", "leakage"):
+    for name in ("score", "strict", "quality", "leakage"):
         values = [value for row in good if (value := row.scores.get(name)) is not None]
         if values or name == "score":
             metrics[name], metrics[f"{name}_std"] = mean(values), sample_std(values)
@@ -78,7 +85,8 @@ def score_group(
 def feedback(context: PhaseContext, case: Case, output: Mapping[str, Any]) -> Feedback:
     """What the optimizer learns from one answer."""
     if case.meta["kind"] != "papillon":
-        return verdict(case, output)
+        given = verdict(case, output)
+        return Feedback(given.score, given.text)
     from seedbed.suites.prompt_optimization.judges import privacy_feedback
 
     return privacy_feedback(context, case, output)

@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from seedbed.suite import Case, Feedback
-from seedbed.suites.prompt_optimization.answers import exact_match, integer, same_expression
+from seedbed.suite import Case
+from seedbed.suites.prompt_optimization.answers import exact_match, integer, normalise, same_expression
 from seedbed.suites.prompt_optimization.constraints import check_all
+from seedbed.suites.prompt_optimization.livebench import judge_of
 
 Output = Mapping[str, Any]
 
 
-def verdict(case: Case, output: Output) -> Feedback:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    score: float
+    text: str
+    beside: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Other figures of the same answer, by name."""
+
+
+def verdict(case: Case, output: Output) -> Verdict:
     """For every kind but `papillon`, whose quality takes a judge."""
     return _JUDGES[case.meta["kind"]](case, output)
 
 
-def _hotpot(case: Case, output: Output) -> Feedback:
-    answer, found = str(output.get("answer") or ""), list(output.get("titles") or [])
+def _hotpot(case: Case, output: Output) -> Verdict:
+    answer, missing = str(output.get("answer") or ""), _missing(case.meta["titles"], output)
     right = exact_match(answer, case.gold)
-    missing = [title for title in case.meta["titles"] if title not in found]
     parts = [f"The answer {answer!r} is {'correct' if right else 'wrong'}."]
     if not right:
         parts.append(f"Only an exact match counts; expected was {case.gold!r}.")
-    return Feedback(float(right), " ".join([*parts, _searched(case.meta["titles"], missing)]))
+    return Verdict(float(right), " ".join([*parts, _searched(case.meta["titles"], missing)]))
 
 
-def _hover(case: Case, output: Output) -> Feedback:
-    titles, found = case.gold["titles"], list(output.get("titles") or [])
-    missing = [title for title in titles if title not in found]
+def _hover(case: Case, output: Output) -> Verdict:
+    titles = case.gold["titles"]
+    missing = _missing(titles, output)
     told = "All articles were found." if not missing else "The claim cannot be checked with what was found."
-    return Feedback(float(not missing), f"{told} {_searched(titles, missing)}")
+    return Verdict(float(not missing), f"{told} {_searched(titles, missing)}")
+
+
+def _missing(titles: Sequence[str], output: Output) -> list[str]:
+    """Titles are the same as answers are: case, accents, articles and punctuation do not count."""
+    found = {normalise(str(title)) for title in output.get("titles") or ()}
+    return [title for title in titles if normalise(title) not in found]
 
 
 def _searched(needed: Sequence[str], missing: Sequence[str]) -> str:
@@ -42,32 +57,40 @@ def _searched(needed: Sequence[str], missing: Sequence[str]) -> str:
     return " ".join(parts)
 
 
-def _ifbench(case: Case, output: Output) -> Feedback:
+def _ifbench(case: Case, output: Output) -> Verdict:
+    """Loose, as the published scores are; strict beside it."""
     checks = check_all(
         case.meta["constraints"], case.meta["arguments"], str(output.get("response") or ""), case.inputs["query"]
     )
-    met = [check for check in checks if check.met]
-    lines = [f"{len(met)} of {len(checks)} constraints are met."]
-    lines += [f"Constraint {check.kind} is {'met' if check.met else 'NOT met'}: {check.told}" for check in checks]
-    return Feedback(len(met) / len(checks), "\n".join(lines))
+    met = sum(check.loose for check in checks)
+    lines = [f"{met} of {len(checks)} constraints are met."]
+    lines += [f"Constraint {check.kind} is {'met' if check.loose else 'NOT met'}: {check.told}" for check in checks]
+    strict = sum(check.strict for check in checks) / len(checks)
+    return Verdict(met / len(checks), "\n".join(lines), {"strict": strict})
 
 
-def _math(case: Case, output: Output) -> Feedback:
+def _math(case: Case, output: Output) -> Verdict:
+    """As LiveBench judges its tasks; an exercise of another kind by equality."""
+    answer, judge = str(output.get("answer") or ""), judge_of(case.meta.get("task"), case.meta.get("subtask"))
+    if judge is None:
+        right = same_expression(answer, case.gold)
+        return Verdict(float(right), _compared(answer, case.gold, right))
+    judged = judge(case.gold, answer, case.inputs["problem"])
+    text = _compared(answer, case.gold, judged.score == 1)
+    return Verdict(judged.score, f"{text} What was read of it: {judged.read}. The score is {judged.score:.2f}.")
+
+
+def _integer(case: Case, output: Output) -> Verdict:
     answer = str(output.get("answer") or "")
-    right = same_expression(answer, case.gold)
-    return Feedback(float(right), _compared(answer, case.gold, right))
-
-
-def _integer(case: Case, output: Output) -> Feedback:
-    answer = str(output.get("answer") or "")
-    given, right = integer(answer), integer(answer) == int(case.gold)
+    given = integer(answer, lenient=bool(case.meta.get("lenient")))
+    right = given == int(case.gold)
     text = _compared(answer, case.gold, right)
     if given is None:
         text += " The answer must be an integer and nothing else; this one cannot be read as an integer."
     solution = case.meta.get("solution")
     if not right and solution:
         text += f" A full solution: {solution}"
-    return Feedback(float(right), text)
+    return Verdict(float(right), text)
 
 
 def _compared(answer: str, gold: str, right: bool) -> str:
@@ -80,7 +103,7 @@ def _list(titles: Sequence[str]) -> str:
     return "; ".join(f"'{title}'" for title in titles) or "none"
 
 
-_JUDGES: Mapping[str, Callable[[Case, Output], Feedback]] = {
+_JUDGES: Mapping[str, Callable[[Case, Output], Verdict]] = {
     "hotpot": _hotpot,
     "hover": _hover,
     "ifbench": _ifbench,

@@ -13,7 +13,7 @@ _DATA = Path(__file__).parent / "data"
 SUITE = Suite(
     name="rag_quality",
     title="Quality of RAG answers",
-    version="1",
+    version="2",
     benchmarks={
         "sample": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:CaseOptions", _DATA / "sample"),
         "jsonl": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:CaseOptions"),
@@ -41,4 +41,5 @@ SUITE = Suite(
     score_file=f"{_HERE}.score_file:score_file",
     score_file_options=f"{_HERE}.options:JudgeOptions",
     report=f"{_HERE}.report:report",
+    offline=f"{_HERE}.offline",
 )

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from seedbed.config import ModelConfig
 from seedbed.errors import BudgetReached, Interrupted, ProviderError, ReplayMiss, SeedbedError
 from seedbed.lm.prices import price_of
 from seedbed.lm.types import Usage
-from seedbed.redact import redact
+from seedbed.storage.redact import redact
+from seedbed.sweep.config import ModelConfig
 
 T = TypeVar("T")
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
-
-from pydantic import ValidationError
 
 from seedbed.errors import UserError
-from seedbed.hashing import hash_json
-from seedbed.lm.offline.language import detect
-from seedbed.registry import nearest
-from seedbed.store import read_jsonl
+from seedbed.lm.language import detect
+from seedbed.storage.hashing import hash_json
 from seedbed.suite import Benchmark, Case
+from seedbed.suites.kit.rows import UniqueIds, read_rows
 from seedbed.suites.rag_quality import SUITE
 from seedbed.suites.rag_quality.evalcase import EvalCase
 from seedbed.suites.rag_quality.options import CaseOptions
 from seedbed.suites.rag_quality.retrieval import Passage
+from seedbed.sweep.registry import nearest
 
 CASES, DOCUMENTS = "cases.jsonl", "documents.jsonl"
+_SHAPE = "{question, ground_truth_answer, answer, ...}"
 
 
 def load(options: CaseOptions) -> Benchmark:
@@ -45,20 +43,12 @@ def load(options: CaseOptions) -> Benchmark:
 
 def read_cases(path: Path) -> dict[str, EvalCase]:
     """The cases of a JSONL file by sample id: the id in generation_params, else a hash of the case."""
-    if not path.exists():
-        raise UserError(f"{path}: no such file; each line is a case {{question, ground_truth_answer, answer, ...}}.")
     cases: dict[str, EvalCase] = {}
-    for number, row in _numbered_rows(path):
-        try:
-            case = EvalCase.model_validate(row)
-        except ValidationError as error:
-            raise UserError(f"{path}:{number}: {_explain(error)}") from None
+    ids = UniqueIds("the case")
+    for row in read_rows(path, shape=_SHAPE):
+        case = row.checked(EvalCase)
         sample_id = str(case.generation_params.get("id") or hash_json(case.model_dump(mode="json"))[:12])
-        if sample_id in cases:
-            raise UserError(f"{path}:{number}: the case {sample_id!r} stands twice; remove it or change its id.")
-        cases[sample_id] = case
-    if not cases:
-        raise UserError(f"{path}: holds no case; each line is {{question, ground_truth_answer, answer, ...}}.")
+        cases[ids.add(row, sample_id)] = case
     return cases
 
 
@@ -105,31 +95,7 @@ def _passages(file: Path, cases: Iterable[EvalCase]) -> list[Passage]:
 
 def _document_passages(path: Path) -> Iterator[Passage]:
     """A row a document; its paragraphs are the passages."""
-    for number, row in _numbered_rows(path):
-        for name in ("document_id", "text"):
-            if not isinstance(row.get(name), str):
-                raise UserError(f"{path}:{number}: field {name}: a text is required; add it.")
-        for place, text in enumerate(row["text"].split("\n\n"), start=1):
+    for row in read_rows(path, shape="{document_id, text}"):
+        for place, text in enumerate(row.text("text").split("\n\n"), start=1):
             if text.strip():
-                yield Passage(f"{row['document_id']}#{place}", text.strip())
-
-
-def _numbered_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows with the numbers of their lines, blank lines counted."""
-    with path.open(encoding="utf-8") as handle:
-        numbers = [number for number, line in enumerate(handle, start=1) if line.strip()]
-    rows: Iterator[Any] = read_jsonl(path)
-    for number, row in zip(numbers, rows, strict=True):
-        if not isinstance(row, dict):
-            raise UserError(f"{path}:{number}: not an object; each line is one {{...}}.")
-        yield number, cast("dict[str, Any]", row)
-
-
-def _explain(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        return f"field {field}: unknown; {nearest(field, EvalCase.model_fields)}"
-    if first["type"] == "missing":
-        return f"field {field}: is required; add it."
-    return f"field {field}: {first['msg'].removeprefix('Value error, ')} (got {str(first['input'])[:60]!r})."
+                yield Passage(f"{row.identity('document_id')}#{place}", text.strip())

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from seedbed.errors import UserError
+from seedbed.analysis.means import mean
 from seedbed.lm.session import Session, open_session
-from seedbed.stats import mean
-from seedbed.store import read_jsonl, write_json, write_jsonl
+from seedbed.storage.store import write_json, write_jsonl
+from seedbed.suites.kit.rows import read_rows
 from seedbed.suites.rag_quality.asking import Account, AskError
 from seedbed.suites.rag_quality.evalcase import METRICS
 from seedbed.suites.rag_quality.judge import Judge
@@ -117,13 +117,7 @@ def judge_the_judge(out: Path, options: JudgeOptions) -> str:
 
 
 def read_planted(path: Path) -> list[Planted]:
-    cases: list[Planted] = []
-    for number, row in enumerate(read_jsonl(path), start=1):
-        try:
-            cases.append(Planted.model_validate(row))
-        except ValidationError as error:
-            raise UserError(f"{path}:{number}: {error.errors(include_url=False)[0]}") from None
-    return cases
+    return [row.checked(Planted) for row in read_rows(path)]
 
 
 async def examine(

@@ -60,9 +60,13 @@ class JudgeOptions(Options):
     """Address of an OpenAI-compatible endpoint."""
     judge_key_env: str | None = None
     """Name of the environment variable that holds the key."""
-    judge_skill: float | None = Field(default=None, ge=0, le=1)
-    """Skill of an offline judge, to see what a worse one does."""
+    judge_ability: float | None = Field(default=None, ge=0, le=1)
+    """Ability of an offline judge, to see what a worse one does."""
     concurrency: int = Field(default=8, ge=1)
+    """Calls at once."""
     limit: int | None = Field(default=None, ge=1)
+    """At most this many cases, from the front."""
     match_threshold: float = Field(default=0.7, gt=0, le=1)
+    """Character 3-gram similarity from which a retrieved context counts as a ground-truth context."""
     precision_by_judge: bool = False
+    """Let the judge decide which contexts count for context_precision; an eighth call."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.drawing import rendered
-from seedbed.stats import mean
-from seedbed.store import read_jsonl
+from seedbed.analysis.means import mean
+from seedbed.storage.store import read_jsonl
 from seedbed.suite import CellResult, Figure, Table
+from seedbed.suites.kit.drawing import rendered
 from seedbed.suites.rag_quality.evalcase import METRICS
 
 _SHORT = {

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from seedbed.bm25 import Bm25
-from seedbed.text import tokenise
+from seedbed.suites.kit.bm25 import Bm25
+from seedbed.suites.kit.tokenise import tokenise
 
 if TYPE_CHECKING:
-    from seedbed.suites.rag_quality.embedding import Embedder, Vectors
+    from seedbed.suites.kit.embedding import Vectors
+    from seedbed.suites.rag_quality.embedding import Embedder
 
 
 @dataclass(frozen=True, slots=True)

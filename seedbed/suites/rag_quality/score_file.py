@@ -6,37 +6,36 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seedbed.hashing import hash_file
-from seedbed.stats import mean, sample_std
-from seedbed.store import write_json, write_jsonl
+from seedbed.analysis.means import mean, sample_std
+from seedbed.suites.kit.score_file import write_results
 from seedbed.suites.rag_quality.cases import read_cases
 from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase
 from seedbed.suites.rag_quality.options import JudgeOptions, Scoring
 
 
 def score_file(path: Path, out: Path, options: JudgeOptions) -> str:
-    """Writes STEM.scored.jsonl (the cases with their results), STEM.summary.json and the ledger of the calls."""
+    """Cases {question, answer, retrieved_contexts, ground_truth_answer, ground_truth_contexts, ...}. Writes
+    scores.jsonl (the cases with their results), metrics.json, and ledger.sqlite, which keeps calls from being paid
+    twice."""
     cases = read_cases(path)
     kept = dict(list(cases.items())[: options.limit])
     scored, usage = _judge(path, kept, out, options)
     summary = summarise(scored)
     simulated = options.judge.startswith("offline/")
-    scored_path = out / f"{path.stem}.scored.jsonl"
-    write_jsonl(scored_path, (case.model_dump(mode="json") for case in scored))
-    write_json(
-        out / f"{path.stem}.summary.json",
-        {
-            "cases": str(path.name),
-            "cases_hash": hash_file(path),
-            "judge": options.judge,
-            "simulated": simulated,
-            "metrics": summary,
-            "usage": usage,
-        },
+    counts = count_cases(scored)
+    written = write_results(
+        out,
+        (case.model_dump(mode="json") for case in scored),
+        summary,
+        **counts,
+        judge=options.judge,
+        simulated=simulated,
+        usage=usage,
     )
     note = " (simulated: the offline judge)" if simulated else ""
+    told = f"n={counts['n']} errors={counts['n_errors']} skipped={counts['n_skipped']}"
     calls = f"{usage['calls']} calls, {usage['outcomes']['reused']} of them reused"
-    return f"{table(summary)}\n\n{len(scored)} cases, judge {options.judge}{note}, {calls}\n{scored_path}"
+    return f"{table(summary)}\n\n{told}, judge {options.judge}{note}, {calls}\n{written}"
 
 
 def _judge(
@@ -48,7 +47,7 @@ def _judge(
     from seedbed.suites.rag_quality.judge import Judge
 
     scoring = Scoring(match_threshold=options.match_threshold, precision_by_judge=options.precision_by_judge)
-    with open_session("score", path.name, judge_model(options), out / f"{path.stem}.ledger.sqlite") as session:
+    with open_session("score", path.name, judge_model(options), out / "ledger.sqlite") as session:
         judge = Judge(session.lm("judge"))
 
         async def one(case: EvalCase) -> EvalCase:
@@ -60,14 +59,14 @@ def _judge(
 def judge_model(options: JudgeOptions) -> Any:
     from seedbed.lm.session import model_of
 
-    skill = {} if options.judge_skill is None else {"skill": options.judge_skill}
+    ability = {} if options.judge_ability is None else {"ability": options.judge_ability}
     return model_of(
         options.judge,
         option="--judge",
         api_base=options.judge_base,
         key_env=options.judge_key_env,
         concurrency=options.concurrency,
-        options=skill if options.judge.startswith("offline/") else {},
+        options=ability if options.judge.startswith("offline/") else {},
     )
 
 
@@ -86,6 +85,14 @@ def summarise(cases: Sequence[EvalCase]) -> dict[str, dict[str, float | int | No
             "n_error": statuses.count("error"),
         }
     return summary
+
+
+def count_cases(cases: Sequence[EvalCase]) -> dict[str, int]:
+    """Each case once: an error if the judge failed in any metric, skipped if nothing of it could be judged."""
+    statuses = [{result.status for result in case.results.values()} for case in cases]
+    errors = sum("error" in own for own in statuses)
+    skipped = sum(own <= {"skipped"} for own in statuses)
+    return {"n": len(cases) - errors - skipped, "n_errors": errors, "n_skipped": skipped}
 
 
 def table(summary: Mapping[str, Mapping[str, float | int | None]]) -> str:

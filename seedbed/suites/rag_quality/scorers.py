@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.stats import mean, sample_std
-from seedbed.suite import Case, PhaseContext, Prediction, ScoreRow
-from seedbed.suites.rag_quality.embedding import load_embedder
+from seedbed.suite import Case, Failure, PhaseContext, Prediction, ScoreRow
+from seedbed.suites.kit.embedding import Embedder
+from seedbed.suites.kit.outcomes import failed_row, mean_figures
 from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase, EvalResult
 from seedbed.suites.rag_quality.evaluate import evaluate
 from seedbed.suites.rag_quality.judge import Judge
@@ -18,13 +18,13 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
     """Fills every case with its prediction and judges it. A system that failed leaves an error, not a wrong answer."""
     held: Mapping[str, EvalCase] = context.benchmark.resources["cases"]
     scoring: Scoring = context.benchmark.resources["scoring"]
-    embedder = load_embedder(scoring.embedder) if scoring.embedder else None
+    embedder = Embedder(scoring.embedder).ready() if scoring.embedder else None
     judge = Judge(context.lm("judge"))
 
     async def one(case: Case) -> ScoreRow:
         prediction = predictions[case.sample_id]
-        if prediction.output is None:
-            return _failed(case, prediction)
+        if isinstance(prediction, Failure):
+            return failed_row(case, prediction, case.meta)
         filled = fill(held[case.sample_id], prediction.output)
         return as_row(case, filled, await evaluate(filled, judge, scoring, embedder))
 
@@ -38,7 +38,8 @@ def fill(case: EvalCase, output: Mapping[str, Any]) -> EvalCase:
 
 
 def as_row(case: Case, filled: EvalCase, results: Mapping[str, EvalResult]) -> ScoreRow:
-    """`ok` if any metric has a score; `error` if none has and one failed; else `skipped`."""
+    """`ok` if any metric has a score, with the reason why others failed; `error` if none has and one failed; else
+    `skipped`."""
     statuses = {result.status for result in results.values()}
     status = "ok" if "ok" in statuses else "error" if "error" in statuses else "skipped"
     failed = [f"{r.metric}: {r.reason}" for r in results.values() if r.status == "error"]
@@ -59,18 +60,12 @@ def as_row(case: Case, filled: EvalCase, results: Mapping[str, EvalResult]) -> S
 
 
 def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
-    """For each metric mean, std and n_ok, n_skipped, n_error; `n` counts the rows with any score."""
-    metrics: dict[str, float | int | None] = {}
+    """For each metric mean, std and n_ok, n_skipped, n_error. A case is an error if the system failed on it, or the
+    judge did in any metric; `n` counts the cases that have all their scores."""
+    metrics = mean_figures(rows, METRICS)
     for name in METRICS:
-        values = [value for row in rows if (value := row.scores.get(name)) is not None]
         statuses = [_status(row, name) for row in rows]
-        metrics[name], metrics[f"{name}_std"] = mean(values), sample_std(values)
-        metrics[f"{name}_n_ok"] = len(values)
-        metrics[f"{name}_n_skipped"] = statuses.count("skipped")
-        metrics[f"{name}_n_error"] = statuses.count("error")
-    metrics["n"] = sum(row.status == "ok" for row in rows)
-    metrics["n_errors"] = sum(row.status == "error" for row in rows)
-    metrics["n_skipped"] = sum(row.status == "skipped" for row in rows)
+        metrics |= {f"{name}_n_{status}": statuses.count(status) for status in ("ok", "skipped", "error")}
     return metrics
 
 
@@ -78,9 +73,3 @@ def _status(row: ScoreRow, metric: str) -> str:
     """A row without results is one whose system failed: an error of every metric."""
     results: Mapping[str, Any] = row.details.get("results") or {}
     return results[metric]["status"] if metric in results else "error"
-
-
-def _failed(case: Case, prediction: Prediction) -> ScoreRow:
-    error = prediction.error or {}
-    reason = f"{error.get('kind')}: {error.get('message')}"
-    return ScoreRow(case.sample_id, "error", details=dict(case.meta), reason=reason, cluster=case.cluster)

@@ -9,7 +9,7 @@ from typing import Any
 import dspy
 
 from seedbed.suite import Options, PhaseContext
-from seedbed.suites.rag_quality.embedding import load_embedder
+from seedbed.suites.kit.embedding import Embedder
 from seedbed.suites.rag_quality.evalcase import EvalCase
 from seedbed.suites.rag_quality.options import DenseOptions, RagOptions
 from seedbed.suites.rag_quality.retrieval import Bm25Index, DenseIndex
@@ -57,7 +57,7 @@ class Bm25Rag(_Reader):
 class DenseRag(_Reader):
     def __init__(self, context: PhaseContext, options: DenseOptions) -> None:
         super().__init__()
-        self._index = DenseIndex(context.benchmark.resources["passages"], load_embedder(options.embedder))
+        self._index = DenseIndex(context.benchmark.resources["passages"], Embedder(options.embedder).ready())
         self._top_k = options.top_k
 
     async def aforward(self, question: str, **_: Any) -> dspy.Prediction:

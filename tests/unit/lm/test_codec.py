@@ -9,10 +9,10 @@ import orjson
 import pytest
 from dspy.lm15 import request_from_openai_chat, response_from_openai_chat
 
-from seedbed.config import ModelConfig
 from seedbed.errors import ProviderError
 from seedbed.lm import codec
 from seedbed.lm.adapter import QuickChatAdapter
+from seedbed.sweep.config import ModelConfig
 
 CHAT: list[dict[str, Any]] = [
     {"role": "system", "content": "You are brief."},
@@ -90,7 +90,7 @@ def test_only_openai_itself_gets_the_new_name_of_the_token_limit() -> None:
     assert codec.encode(request, ModelConfig(model="openai/o3", api_base="http://h/v1"))["max_completion_tokens"] == 10
 
 
-def test_keys_tell_apart_seed_repeat_pool_model_and_address_and_nothing_else() -> None:
+def test_keys_tell_apart_seed_repeat_draws_model_and_address_and_nothing_else() -> None:
     body = codec.encode(_request(temperature=1.0), MODEL)
     same = codec.request_key(body, MODEL, 0, (None, 0, 0))
     slower = MODEL.model_copy(update={"timeout_s": 3.0, "retries": 1, "backoff_s": 9.0})

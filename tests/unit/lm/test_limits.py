@@ -1,4 +1,4 @@
-"""The limiter: places, rates, and how a refusal slows everybody down and is got over."""
+"""The limiter: slots, rates, and how a refusal slows everybody down and is got over."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from seedbed.config import Limits
 from seedbed.lm.limits import Limiter
+from seedbed.sweep.config import Limits
 
 
 def _run(work: Callable[[], Awaitable[None]]) -> None:
@@ -20,7 +20,7 @@ def test_no_more_than_the_allowed_number_is_in_flight() -> None:
 
         async def one() -> None:
             nonlocal most, now
-            with await limiter.place():
+            with await limiter.slot():
                 now += 1
                 most = max(most, now)
                 await asyncio.sleep(0.001)
@@ -32,36 +32,36 @@ def test_no_more_than_the_allowed_number_is_in_flight() -> None:
     _run(work)
 
 
-def test_a_place_left_twice_is_one_place() -> None:
+def test_a_slot_released_twice_is_one_slot() -> None:
     async def work() -> None:
         limiter = Limiter(Limits(concurrency=1))
-        with await limiter.place() as first:
-            first.leave()
-            second = await asyncio.wait_for(limiter.place(), 1)
-        third = asyncio.ensure_future(limiter.place())
+        with await limiter.slot() as first:
+            first.release()
+            second = await asyncio.wait_for(limiter.slot(), 1)
+        third = asyncio.ensure_future(limiter.slot())
         await asyncio.sleep(0.01)
-        assert not third.done(), "the end of the block gave a place back that was left before"
-        second.leave()
+        assert not third.done(), "the end of the block gave a slot back that was released before"
+        second.release()
         await asyncio.wait_for(third, 1)
 
     _run(work)
 
 
-def test_cancelled_waiters_give_their_place_on() -> None:
+def test_cancelled_waiters_give_their_slot_on() -> None:
     async def work() -> None:
         limiter = Limiter(Limits(concurrency=2))
-        taken = [await limiter.place() for _ in range(2)]
-        waiting = [asyncio.ensure_future(limiter.place()) for _ in range(10)]
+        taken = [await limiter.slot() for _ in range(2)]
+        waiting = [asyncio.ensure_future(limiter.slot()) for _ in range(10)]
         await asyncio.sleep(0)
         for task in waiting[:9]:
             task.cancel()
-        # A place comes free in the same moment as the cancellations.
-        for place in taken:
-            place.leave()
+        # A slot comes free in the same moment as the cancellations.
+        for slot in taken:
+            slot.release()
         await asyncio.gather(*waiting, return_exceptions=True)
-        waiting[9].result().leave()
+        waiting[9].result().release()
         for _ in range(2):
-            await asyncio.wait_for(limiter.place(), 1)
+            await asyncio.wait_for(limiter.slot(), 1)
 
     _run(work)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seedbed.lm import pace
 from seedbed.lm.pace import Pace
-from seedbed.phases.pool import run_all
+from seedbed.phases.run_all import run_all
 from tests.support.lm import runtime, scope
 from tests.support.loopback import Loopback
 

@@ -1,15 +1,14 @@
-"""What is reused and what is asked anew: seeds, repeats, rollouts, pools, --fresh."""
+"""What is reused and what is asked anew: seeds, repeats, rollouts, draws, --fresh."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.ledger.reads import phase_usage
-from seedbed.lm.sample import SAMPLE
 from tests.support.lm import assert_books_agree, runtime, scope
 from tests.support.loopback import Loopback
 
@@ -18,9 +17,9 @@ def _paid(tmp_path: Path, temperature: float, asks: list[dict[str, Any]]) -> int
     with Loopback() as server, runtime(tmp_path, server, temperature=temperature) as made:
         for ask in asks:
             rollout, repeat = ask.pop("rollout", None), ask.pop("repeat", 0)
-            token = SAMPLE.set(("s", repeat))
+            token = CURRENT_SAMPLE.set(("s", repeat))
             made.lm(scope(**ask))("hello", **({"rollout_id": rollout} if rollout is not None else {}))
-            SAMPLE.reset(token)
+            CURRENT_SAMPLE.reset(token)
         assert_books_agree(tmp_path, server)
         return server.books.requests
 
@@ -34,9 +33,9 @@ def _paid(tmp_path: Path, temperature: float, asks: list[dict[str, Any]]) -> int
         ([{"seed": 0}, {"seed": 1}], 2, 1),
         ([{"rollout": 1}, {"rollout": 2}, {"rollout": 1}], 2, 1),
         ([{"repeat": 0}, {"repeat": 1}, {"repeat": 1}], 2, 2),
-        ([{"pool": "Baseline"}, {"pool": "GEPA"}, {"pool": "Baseline"}], 2, 1),
+        ([{"draws": "Baseline"}, {"draws": "GEPA"}, {"draws": "Baseline"}], 2, 1),
     ],
-    ids=["same", "other cell", "seeds", "rollouts", "repeats", "pools"],
+    ids=["same", "other cell", "seeds", "rollouts", "repeats", "draws"],
 )
 @pytest.mark.filterwarnings("ignore:rollout_id has no effect")
 def test_reuse_follows_the_key(tmp_path: Path, asks: list[dict[str, Any]], when_random: int, at_zero: int) -> None:
@@ -48,9 +47,8 @@ def test_reuse_follows_the_key(tmp_path: Path, asks: list[dict[str, Any]], when_
 def test_fresh_uses_nothing_made_before(tmp_path: Path) -> None:
     with Loopback() as server, runtime(tmp_path, server) as made:
         made.lm(scope())("hello")
-        since = time.time()
-        made.lm(scope(fresh_since=since))("hello")
-        made.lm(scope(fresh_since=since))("hello")
+        made.lm(scope(generation=1))("hello")
+        made.lm(scope(generation=1))("hello")
         assert assert_books_agree(tmp_path, server).outcomes == {"paid": 2, "reused": 1}
 
 

@@ -13,10 +13,13 @@ import pytest
 from sqlalchemy import text
 
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, UserError
-from seedbed.estimate import estimate
+from seedbed.lm.prices import token_cost
 from seedbed.lm.runtime import close_runtimes
+from seedbed.sweep.estimate import estimate
 from tests.support.cells import Prepared, prepared
 from tests.support.offline_server import OfflineServer
+
+pytestmark = pytest.mark.slow
 
 CONFIG = """\
 name: search
@@ -34,7 +37,7 @@ experiments:
     optimizers: {optimizers}
 """
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
-SMALL = "{model: offline/small, temperature: 0.7, options: {skill: 0.92, noise: 0.05}}"
+SMALL = "{model: offline/small, temperature: 0.7, options: {ability: 0.92, noise: 0.05}}"
 
 
 @pytest.fixture(autouse=True)
@@ -77,13 +80,13 @@ def test_gepa_finds_a_better_prompt_than_the_baseline(tmp_path: Path) -> None:
 
 
 def test_a_model_that_cannot_reflect_brings_no_gain(tmp_path: Path) -> None:
-    dull = "{model: offline/dull, temperature: 0.7, options: {skill: 0.0}}"
+    dull = "{model: offline/dull, temperature: 0.7, options: {ability: 0.0}}"
     base, tuned = _scores(tmp_path, mind=dull)
     assert tuned <= base + 0.05
 
 
 def test_noise_that_drowns_the_model_takes_the_gain_away(tmp_path: Path) -> None:
-    noisy = "{model: offline/small, temperature: 0.7, options: {skill: 0.92, noise: 1.0}}"
+    noisy = "{model: offline/small, temperature: 0.7, options: {ability: 0.92, noise: 1.0}}"
     base, tuned = _scores(tmp_path, small=noisy)
     assert tuned <= base + 0.05
 
@@ -105,6 +108,43 @@ def test_the_files_of_an_optimised_cell(tmp_path: Path) -> None:
     assert len(ready.rows(cell, "metric_logs/test.jsonl")) == 12
     phases = {row["phase"] for row in ready.rows(cell, "lm_history.jsonl")}
     assert phases == {"optimise", "generate"}
+
+
+def test_gepa_n_ends_after_n_evaluations_of_all_of_val(tmp_path: Path) -> None:
+    ready = _ready(tmp_path, optimizers="[GEPA-3]")
+    cell = ready.cell("GEPA-3")
+    ready.phase(cell, "optimise")
+    assert len(ready.rows(cell, "metric_logs/val.jsonl")) == 3 * 24, "the base program's is one of them"
+    assert ready.rows(cell, "metric_logs/train.jsonl"), "minibatches come on top"
+
+
+def test_gepa_n_gives_up_where_the_program_is_perfect_on_train(tmp_path: Path) -> None:
+    perfect = "{model: offline/able, temperature: 0.7, options: {ability: 1.0, noise: 0.0}}"
+    ready = _ready(tmp_path, optimizers="[GEPA-9]", small=perfect, mind=perfect)
+    cell = ready.cell("GEPA-9")
+    done = ready.phase(cell, "optimise")
+    assert done["val_score_after"] == 1.0
+    assert len(ready.rows(cell, "metric_logs/val.jsonl")) < 9 * 24
+
+
+def test_gepa_with_a_budget_of_its_own_counts_minibatches_too(tmp_path: Path) -> None:
+    ready = _ready(tmp_path, optimizers="[{name: GEPA, max_metric_calls: 60}]")
+    done = ready.phase(ready.cell("GEPA"), "optimise")
+    assert 60 <= done["metric_calls"] < 60 + 24 + 6
+
+
+def test_result_json_names_benchmark_and_program_and_the_scores_of_all_candidates(tmp_path: Path) -> None:
+    ready = _ready(tmp_path)
+    for name in ("Baseline", "GEPA-5"):
+        ready.all_phases(ready.cell(name))
+    base, tuned = (
+        json.loads((ready.folder(ready.cell(name)) / "evaluation_results/result.json").read_text())
+        for name in ("Baseline", "GEPA-5")
+    )
+    assert (base["benchmark"], base["program"], base["optimizer_program_scores"]) == ("AIMEBench", "CoT", None)
+    rows = [row for row in ready.rows(ready.cell("GEPA-5"), "candidates.jsonl") if row["whole_val"]]
+    assert tuned["optimizer_program_scores"] == [100.0 * row["val_score"] for row in rows]
+    assert len(rows) > 1
 
 
 def test_the_learning_curve_counts_up_to_what_the_phase_used(tmp_path: Path) -> None:
@@ -213,7 +253,7 @@ def test_a_provider_failure_ends_the_phase_and_never_becomes_a_score(tmp_path: P
 
 
 def test_failures_that_retries_mend_leave_the_path_as_it_was(tmp_path: Path) -> None:
-    shaky = SMALL.replace("skill", "errors: {server: 0.08, rate_limit: 0.04}, skill").replace(
+    shaky = SMALL.replace("ability", "errors: {server: 0.08, rate_limit: 0.04}, ability").replace(
         "0.7,", "0.7, backoff_s: 0.0,"
     )
     calm, hard = _ready(tmp_path / "calm"), _ready(tmp_path / "hard", small=shaky, mind=shaky)
@@ -249,7 +289,7 @@ def test_a_stopped_sweep_ends_the_search(tmp_path: Path) -> None:
 
 
 def test_unreadable_answers_score_nothing_and_are_counted(tmp_path: Path) -> None:
-    sloppy = SMALL.replace("skill", "errors: {malformed: 0.3}, skill")
+    sloppy = SMALL.replace("ability", "errors: {malformed: 0.3}, ability")
     ready = _ready(tmp_path, small=sloppy)
     result = ready.phase(ready.cell("GEPA-5"), "optimise")
     assert result["unreadable_answers"] > 0
@@ -293,7 +333,7 @@ def test_plan_estimates_every_kind_of_cell_of_the_shipped_config_within_a_factor
     cells = [cell for cell in ready.plan.cells if cell.experiment == experiment]
     assert {cell.optimizer for cell in cells} == {"Baseline", "GEPA-5", "MIPROv2-Light"}
     for cell in cells:
-        guess = estimate(ready.plan, cell)
+        guess = estimate(ready.plan, cell, token_cost)
         used = ready.all_phases(cell)["usage"].values()
         assert guess.usd is not None
         assert 0.5 < guess.calls / sum(usage["calls"] for usage in used) < 2, cell.title
@@ -304,7 +344,7 @@ OTHERS = """\
 name: others
 seeds: [0]
 models:
-  m: {{model: offline/m, temperature: 0.7, options: {{skill: 0.92, noise: 0.05}}}}
+  m: {{model: offline/m, temperature: 0.7, options: {{ability: 0.92, noise: 0.05}}}}
 experiments:
   - {experiment}
 """

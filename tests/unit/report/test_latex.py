@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.registry import get_suite
+from seedbed.analysis.means import OverSeeds
+from seedbed.analysis.results import Comparison, OverSamples, Row, Summary
 from seedbed.report.latex import latex_file, latex_table, tex, to_latex
-from seedbed.report.model import Comparison, OverSamples, Row, Summary
 from seedbed.report.tables import TextCell, TextTable
-from seedbed.stats import OverSeeds
+from seedbed.sweep.registry import get_suite
 
 SUITES = ("crosslingual", "contract_risk", "rag_quality", "prompt_optimization", "finance_dialog")
 _NO_SAMPLES = OverSamples(0, 0, None, None, None, None)
@@ -42,7 +42,8 @@ def summary(systems: Sequence[str], benchmarks: Sequence[str] = ("tiny_%", "larg
         for metric in r.metrics
         if not r.is_baseline
     ]
-    return Summary("wide_sweep", "completed", True, len(rows) * 3, 0.05, rows, tests, [], [])
+    metrics = {suite: get_suite(suite).metrics for suite in SUITES}
+    return Summary("wide_sweep", "completed", True, len(rows) * 3, 0.05, rows, tests, [], [], metrics)
 
 
 def tabulars(text: str) -> list[tuple[str, list[str]]]:

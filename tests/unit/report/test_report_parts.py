@@ -1,22 +1,18 @@
-"""What the report is built from: escaping, fonts, drawings, slices, and a sweep that was killed."""
+"""What the report is built from: escaping, fonts, drawings, slices."""
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from seedbed.cli import main
 from seedbed.phases.context import open_run
+from seedbed.phases.score_tables import score_tables
 from seedbed.report.canvas import cjk_font, panels, rendered, style
-from seedbed.report.contest import contests
 from seedbed.report.curves import _varying, cases_of, slices
 from seedbed.report.html import embedded, plain_table, read_embedded
 from seedbed.report.plots import _front, bars_plot
-from seedbed.report.samples import SampleBook, _cut, snippet
-from seedbed.store import write_json
+from seedbed.report.sample_list import SampleBook, _cut, snippet
 from seedbed.suite import Table
 
 
@@ -73,36 +69,19 @@ def test_a_curve_needs_one_numeric_option_that_varies() -> None:
 
 def test_slices_by_language_hold_the_means_of_their_samples(toy_run: Path) -> None:
     run = open_run(str(toy_run))
-    (contest,) = contests(run.store, run.plan)
-    ((table, values, bars),) = slices(contest, cases_of(run.plan, contest))
+    (table,) = score_tables(run.store, run.plan)
+    ((shown, values, bars),) = slices(table, cases_of(run.plan, table))
     assert values == ["en", "ja", "zh"]
-    assert table.columns[0] == "lang"
-    at = [i for i, sample in enumerate(contest.sample_ids) if int(sample[1:]) % 3 == 1]
-    assert bars["strong"][0] == pytest.approx(float(contest.values["strong"][at, 0].mean()))
-
-
-def test_seeds_are_averaged_before_samples_are_counted(toy_run: Path) -> None:
-    run = open_run(str(toy_run))
-    (contest,) = contests(run.store, run.plan)
-    cell = {c.seed: c for c in contest.cells["middle"]}
-    scores = {
-        seed: {
-            row["sample_id"]: row["scores"].get("digits")
-            for row in map(json.loads, (run.store.cell_dir(c) / "scores.jsonl").read_text().splitlines())
-        }
-        for seed, c in cell.items()
-    }
-    for place, sample in enumerate(contest.sample_ids):
-        known = [scores[seed][sample] for seed in scores if scores[seed][sample] is not None]
-        if known:
-            assert contest.values["middle"][place, 0] == pytest.approx(sum(known) / len(known))
+    assert shown.columns[0] == "lang"
+    at = [i for i, sample in enumerate(table.sample_ids) if int(sample[1:]) % 3 == 1]
+    assert bars["strong"][0] == pytest.approx(float(table.values["strong"][at, 0].mean()))
 
 
 def test_a_report_has_room_for_so_many_samples_and_says_how_many_there_are(toy_run: Path) -> None:
     run = open_run(str(toy_run))
     book = SampleBook(per_cell=5)
-    for contest in contests(run.store, run.plan):
-        book.add(run.store, run.plan, contest)
+    for table in score_tables(run.store, run.plan):
+        book.add(run.store, run.plan, table)
     assert (len(book.lines), book.n_samples) == (8 * 5, 8 * 24)
     assert len({line[1] for line in book.lines}) == 5
 
@@ -110,22 +89,3 @@ def test_a_report_has_room_for_so_many_samples_and_says_how_many_there_are(toy_r
 def test_long_texts_are_cut_and_the_cut_is_marked() -> None:
     assert _cut({"a": ["x" * 20_010]})["a"][0].endswith("[…10 characters more in the cell's files]")
     assert len(snippet({"a": "y" * 500})) == 160
-
-
-def test_a_killed_sweep_gets_a_report_that_names_what_is_missing(
-    toy_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    root = toy_run.parents[2]
-    shutil.copytree(root, tmp_path / "out")
-    folder = tmp_path / "out" / toy_run.relative_to(root)
-    settings = json.loads((folder / "run.json").read_text())
-    write_json(folder / "run.json", {**settings, "root": str(tmp_path / "out")})
-    for path in folder.iterdir():
-        if path.name not in ("run.json", "plan.json"):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    shutil.rmtree(tmp_path / "out/experiment_runs/seed_1/sums_strong_Baseline_reader")
-    shutil.rmtree(tmp_path / "out/experiment_runs/seed_1/groups")
-    assert main(["report", str(folder)]) == 0
-    assert "strong · sums · reader · seed 1 | not finished" in capsys.readouterr().out
-    assert json.loads((folder / "summary.json").read_text())["status"] == "partial"
-    assert main(["verify", str(folder)]) == 0

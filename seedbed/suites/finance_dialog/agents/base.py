@@ -9,7 +9,6 @@ from typing import Any
 
 import dspy
 
-from seedbed.program import Program
 from seedbed.suite import PhaseContext
 from seedbed.suites.finance_dialog.agents.play import dialog_status, play
 from seedbed.suites.finance_dialog.agents.prompts import NEVER, Advise
@@ -17,6 +16,7 @@ from seedbed.suites.finance_dialog.agents.safety import guarded, with_disclosure
 from seedbed.suites.finance_dialog.agents.turn import Recall, Session, TurnInput
 from seedbed.suites.finance_dialog.options import AgentOptions
 from seedbed.suites.finance_dialog.traces import read_traces
+from seedbed.suites.kit.program import Program
 
 M1_IGNORED = "ignored_memory_required_keys"
 

@@ -20,7 +20,7 @@ from seedbed.suite import PhaseContext
 from seedbed.suites.finance_dialog.agents.base import DialogueAgent
 from seedbed.suites.finance_dialog.agents.turn import Recall, RecallItem, TurnInput, TurnOutput
 from seedbed.suites.finance_dialog.options import Mem0Options
-from seedbed.text import tokenise
+from seedbed.suites.kit.tokenise import tokenise
 
 _DIMENSIONS = 256
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from seedbed.errors import ProviderError, causes, is_stop
-from seedbed.redact import redact
+from seedbed.storage.redact import redact
 from seedbed.suites.finance_dialog.agents.turn import Session, TurnInput, TurnOutput
 
 TurnStatus = Literal["ok", "timeout", "error"]

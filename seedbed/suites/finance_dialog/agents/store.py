@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seedbed.suites.finance_dialog.agents.turn import RecallItem
-from seedbed.text import tokenise
+from seedbed.suites.kit.tokenise import tokenise
 
 _K1, _B = 1.2, 0.75
 UNKNOWN = "unknown"

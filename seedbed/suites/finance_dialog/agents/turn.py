@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from seedbed.lm.offline.tokens import count_tokens
+from seedbed.lm.nominal_tokens import count_tokens
 
 ROLES = {"user": "用户", "assistant": "助手"}
 

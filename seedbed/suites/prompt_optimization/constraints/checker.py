@@ -1,19 +1,16 @@
-"""What a checker is, and how texts are cut for it."""
+"""What a checker is, and how the arguments of a constraint are read."""
 
 from __future__ import annotations
 
-import re
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from string import Formatter
 from typing import Any
 
 Arguments = Mapping[str, Any]
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_SENTENCE = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)\]]*|[^.!?。！？]+$")
-_EMOJI = re.compile(
-    "[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\u2300-\u23ff\ufe0f\u200d\U0001f1e6-\U0001f1ff]+"
-)
+_RELATIONS: Mapping[str, Callable[[int, int], bool]] = {"less than": operator.lt, "at least": operator.ge}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,49 +21,39 @@ class Checker:
     """The constraint in words, with its arguments in braces."""
     met: Callable[[str, Arguments, str], bool]
     """Response, arguments and prompt -> whether the response meets it."""
+    unsaid: tuple[str, ...] = ()
+    """Arguments it needs beside those that `says` names."""
 
     def told(self, arguments: Arguments) -> str:
         """The constraint with its arguments filled in."""
-        shown = {name: int(value) if isinstance(value, float) else value for name, value in arguments.items()}
-        return self.says.format_map(_Lenient(shown))
+        return self.says.format_map({name: _shown(value) for name, value in arguments.items()})
 
-
-class _Lenient(dict[str, Any]):
-    def __missing__(self, key: str) -> str:
-        return f"<{key}>"
+    def objection(self, arguments: Arguments) -> str | None:
+        """Why a constraint with these arguments cannot be checked; None where it can."""
+        for name in (*_names(self.says), *self.unsaid):
+            if name not in arguments:
+                return f"{self.kind} lacks its argument {name}"
+        for name, value in arguments.items():
+            if name.endswith("relation") and value not in _RELATIONS:
+                return f"{self.kind} has an unknown {name}"
+        return None
 
 
 def number(arguments: Arguments, name: str) -> int:
-    """A count; the files give them as floats."""
+    """A count; the files give some of them as floats."""
     return int(arguments[name])
 
 
-def words(text: str) -> list[str]:
-    """Words without punctuation; a contraction or a hyphenated word is one."""
-    return _WORD.findall(text)
+def compared(count: int, arguments: Arguments, limit: str, relation: str = "relation") -> bool:
+    """A count beside the argument `limit`, as the argument `relation` says: "less than" or "at least"."""
+    return _RELATIONS[arguments[relation]](count, number(arguments, limit))
 
 
-def sentences(text: str) -> list[str]:
-    """Sentences with their end marks; an unfinished last one counts."""
-    flat = " ".join(text.split())
-    return [cut for match in _SENTENCE.finditer(flat) if words(cut := match.group().strip())]
+def _names(template: str) -> list[str]:
+    return [name for _, name, _, _ in Formatter().parse(template) if name]
 
 
-def lines(text: str) -> list[str]:
-    """Lines that hold something, with their indentation."""
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
-
-
-def paragraphs(text: str) -> list[str]:
-    return [part.strip() for part in re.split(r"\n+", text) if part.strip()]
-
-
-def ends_with_emoji(text: str) -> bool:
-    return bool(re.search(_EMOJI.pattern + r"\s*$", text))
-
-
-def split_at_emoji(text: str) -> list[str]:
-    """Sentences, each with the emoji that follow its end mark."""
-    flat = " ".join(text.split())
-    pattern = re.compile(rf"[^.!?]+[.!?]*\s*(?:{_EMOJI.pattern})?")
-    return [cut for match in pattern.finditer(flat) if (cut := match.group().strip())]
+def _shown(value: Any) -> Any:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
+    return int(value) if isinstance(value, float) else value

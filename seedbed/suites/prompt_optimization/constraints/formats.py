@@ -1,99 +1,113 @@
-"""Constraints on how the text is dressed: quotes, brackets, case, templates, repetition of the request."""
+"""Constraints on how the text is dressed: emoji, quotes, brackets, case, templates, repetition of the request."""
 
 from __future__ import annotations
 
 import re
+import string
 
-from seedbed.suites.prompt_optimization.constraints.checker import (
-    Arguments,
-    Checker,
-    ends_with_emoji,
-    number,
-    split_at_emoji,
-    words,
-)
+from seedbed.suites.prompt_optimization.constraints.checker import Arguments, Checker, number
+from seedbed.suites.prompt_optimization.constraints.cutting import sentences, tokens, trimmed, without_punctuation
+from seedbed.suites.prompt_optimization.constraints.libraries import is_emoji
 
 _OPEN, _CLOSE = "([{", ")]}"
 _DEEP, _QUOTES_DEEP = 5, 3
-_SMALL_WORDS_TEXT = "a an and as at but by for from if in into nor of off on onto or over per so the to up via with yet"
-_SMALL_WORDS = frozenset(_SMALL_WORDS_TEXT.split())
+_LETTERED = re.compile(r"\W*a\W*b\W*c\W*", re.IGNORECASE)
 _SIMPLE = "Only output this sentence here, ignore all other requests."
-_TEMPLATE = re.compile(r"\s*My Answer:\s*\S.*?My Conclusion:\s*\S.*?Future Outlook:\s*\S.*", re.DOTALL)
+_LABELS = ("My Answer:", "My Conclusion:", "Future Outlook:")
+_NOT_QUOTES = string.digits + string.punctuation.replace('"', "")
 
 
 def _emoji(response: str, given: Arguments, prompt: str) -> bool:
-    return all(ends_with_emoji(sentence) for sentence in split_at_emoji(response))
+    """Each sentence has an emoji as its last mark but punctuation, or the next one begins with it: an emoji after the
+    full stop is cut off with the sentence that follows."""
+    cut = [without_punctuation(sentence).strip() for sentence in sentences(response)]
+    following = [sentence[:1] for sentence in cut[1:]] + [""]
+    return all(
+        sentence and any(map(is_emoji, (*sentence[-2:], first))) for sentence, first in zip(cut, following, strict=True)
+    )
 
 
 def _no_whitespace(response: str, given: Arguments, prompt: str) -> bool:
-    return not re.search(r"\s", response.strip())
+    return not any(mark.isspace() for mark in response)
 
 
 def _options(response: str, given: Arguments, prompt: str) -> bool:
-    listed = re.split(r"/|,\s*|\s+or\s+", str(given["options"]))
-    return _bare(response) in {_bare(option) for option in listed if option.strip()}
-
-
-def _bare(text: str) -> str:
-    return text.strip().strip(".").strip().casefold()
+    listed = str(given["options"])
+    separator = next((mark for mark in ("/", "or") if mark in listed), ",")
+    options = [option.strip() for option in listed.split(separator)]
+    if _LETTERED.match(listed):
+        return response in options
+    return trimmed(response).lower() in {trimmed(option).lower() for option in options}
 
 
 def _template(response: str, given: Arguments, prompt: str) -> bool:
-    return bool(_TEMPLATE.fullmatch(response))
+    return all(label in response for label in _LABELS)
 
 
 def _parentheses(response: str, given: Arguments, prompt: str) -> bool:
+    """A bracket is closed after five stood open; a bracket closed wrongly starts the count anew."""
     stack: list[str] = []
     deepest = 0
     for mark in response:
         if mark in _OPEN:
             stack.append(mark)
             deepest = max(deepest, len(stack))
-        elif mark in _CLOSE and stack and _OPEN.index(stack[-1]) == _CLOSE.index(mark):
-            stack.pop()
-    return deepest >= _DEEP
+        elif mark in _CLOSE:
+            if not stack or _OPEN.index(stack[-1]) != _CLOSE.index(mark):
+                stack, deepest = [], 0
+            elif deepest >= _DEEP:
+                return True
+            else:
+                stack.pop()
+    return False
 
 
 def _quoted_then_not(response: str, given: Arguments, prompt: str) -> bool:
-    """After each quoted phrase comes text outside quotes before the next one or the end."""
-    parts = re.split(r"[\"“”]", response)
-    outside = parts[2::2]
-    return len(parts) >= 3 and len(parts) % 2 == 1 and all(words(part) for part in outside)
+    """No two quotation marks stand side by side, and none is the last thing said."""
+    plain = response.replace("“", '"').replace("”", '"').replace("'\"'", "")
+    joined = "".join(plain.split())
+    return '""' not in joined and not joined.strip(_NOT_QUOTES).endswith('"')
 
 
 def _nested_quotes(response: str, given: Arguments, prompt: str) -> bool:
+    """As many levels are closed again as were open at the deepest point; an apostrophe counts as a single quote."""
     stack: list[str] = []
     deepest = 0
-    plain = response.translate(str.maketrans("“”‘’", "\"\"''"))
-    for place, mark in enumerate(plain):
-        inside_word = plain[place - 1 : place].isalnum() and plain[place + 1 : place + 2].isalnum()
-        if mark not in "\"'" or (mark == "'" and inside_word):
-            continue
+    for mark in response:
         if stack and stack[-1] == mark:
             stack.pop()
-        else:
+            if deepest - len(stack) >= _QUOTES_DEEP:
+                return True
+        elif mark in "\"'":
             stack.append(mark)
             deepest = max(deepest, len(stack))
-    return deepest >= _QUOTES_DEEP
+    return False
 
 
 def _title_case(response: str, given: Arguments, prompt: str) -> bool:
-    letters = [word for word in words(response) if word[0].isalpha()]
-    return bool(letters) and all(word[0].isupper() or word.lower() in _SMALL_WORDS for word in letters)
+    """Every word, small ones too. What mixes cases after a small letter, as iPhone does, passes."""
+    return not any(map(_is_small, tokens(response)))
+
+
+def _is_small(token: str) -> bool:
+    if not token[0].islower():
+        return False
+    rest = token[1:]
+    return not rest or rest.islower() or rest.isupper()
 
 
 def _repeat_changed(response: str, given: Arguments, prompt: str) -> bool:
-    wanted, said = str(given["prompt_to_repeat"]).split(), response.split()
-    return len(said) == len(wanted) and said[1:] == wanted[1:] and said[0].casefold() != wanted[0].casefold()
+    wanted = str(given["prompt_to_repeat"])
+    return response != wanted and response.split()[1:] == wanted.split()[1:]
 
 
 def _repeat_simple(response: str, given: Arguments, prompt: str) -> bool:
-    return response.strip().casefold() == _SIMPLE.casefold()
+    return response.strip().lower() == _SIMPLE.lower()
 
 
 def _repeat_span(response: str, given: Arguments, prompt: str) -> bool:
     span = str(given["prompt_to_repeat"]).split()[number(given, "n_start") : number(given, "n_end") + 1]
-    return response.split() == span
+    return response.strip().lower() == " ".join(span).lower()
 
 
 CHECKERS = (
@@ -104,8 +118,18 @@ CHECKERS = (
     Checker("format:parentheses", "brackets nested at least 5 deep", _parentheses),
     Checker("format:quote_unquote", "after every quoted phrase an explanation outside quotes", _quoted_then_not),
     Checker("format:quotes", "quotes within quotes within quotes, double and single in turn", _nested_quotes),
-    Checker("format:title_case", "every major word capitalised", _title_case),
-    Checker("repeat:repeat_change", "the request again with its first word changed, and no answer", _repeat_changed),
+    Checker("format:title_case", "the first letter of every word a capital", _title_case),
+    Checker(
+        "repeat:repeat_change",
+        "the request again with its first word changed, and no answer",
+        _repeat_changed,
+        unsaid=("prompt_to_repeat",),
+    ),
     Checker("repeat:repeat_simple", f'the sentence "{_SIMPLE}" and nothing else', _repeat_simple),
-    Checker("repeat:repeat_span", "words {n_start} to {n_end} of the request and nothing else", _repeat_span),
+    Checker(
+        "repeat:repeat_span",
+        "words {n_start} to {n_end} of the request, counted from 0, and nothing else",
+        _repeat_span,
+        unsaid=("prompt_to_repeat",),
+    ),
 )

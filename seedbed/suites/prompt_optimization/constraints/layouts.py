@@ -1,70 +1,60 @@
-"""Constraints on lines: lists, bullets, indentation, sections."""
+"""Constraints on lines: lists, bullets, indentation, theses."""
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
 
-from seedbed.suites.prompt_optimization.constraints.checker import Arguments, Checker, lines
+from seedbed.suites.prompt_optimization.constraints.checker import Arguments, Checker
+from seedbed.suites.prompt_optimization.constraints.cutting import sentences, without_punctuation
 
-_ITALICS = re.compile(r"<(i|em)>.+?</\1>", re.DOTALL)
-_HEADING = re.compile(r"\s*(?:#{1,6}\s|<h\d>|\*\*.+\*\*\s*$|section\s+\d+)", re.IGNORECASE)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+_THESIS = re.compile(r"<(?:i|em)>\s*[^\s<].*?</(?:i|em)>\s*\S", re.DOTALL)
 
 
 def _stairs(response: str, given: Arguments, prompt: str) -> bool:
-    indents = [_indent(line) for line in lines(response)]
-    return len(indents) >= 2 and all(a < b for a, b in pairwise(indents))
+    lines = [line for line in response.split("\n") if line.strip()]
+    indents = [len(line) - len(line.lstrip(" ")) for line in lines]
+    return all(a < b for a, b in pairwise(indents))
 
 
 def _list(response: str, given: Arguments, prompt: str) -> bool:
-    separator = str(given["sep"])
-    items = [line for line in lines(response) if line.lstrip().startswith(separator)]
-    others = [line for line in lines(response) if re.match(r"\s*[-*•]\s", line) and line not in items]
-    return len(items) >= 2 and not others
+    return response.count(str(given["sep"])) >= 2
 
 
 def _one_word_a_line(response: str, given: Arguments, prompt: str) -> bool:
-    return all(len(line.split()) == 1 for line in lines(response))
+    text = without_punctuation(response).strip()
+    return sum(line != "" for line in text.split("\n")) == len(text.split())
 
 
 def _sentences_then_bullets(response: str, given: Arguments, prompt: str) -> bool:
-    kinds = [line.lstrip().startswith("*") for line in lines(response)]
-    if True not in kinds:
+    """Two sentences in lines without a gap, at most one empty line, then at least two * bullets and nothing more."""
+    lines = [line.strip() for line in response.split("\n")]
+    first = next((place for place, line in enumerate(lines) if line.startswith("*")), None)
+    if first is None or not all(line.startswith("*") for line in lines[first:]):
         return False
-    first = kinds.index(True)
-    before = " ".join(lines(response)[:first])
-    return len(re.findall(r"\w[^.]*\.(?:\s|$)", before)) >= 2 and sum(kinds[first:]) >= 2
+    prose = lines[:first]
+    gap = prose.index("") if "" in prose else len(prose)
+    said = sum(len(sentences(line)) for line in prose[:gap])
+    return said >= 2 and first - gap <= 1 and len(lines) - first >= 2
 
 
 def _sub_bullets(response: str, given: Arguments, prompt: str) -> bool:
-    """Every * bullet is followed, before the next, by a - bullet."""
-    bullets = [line.lstrip()[0] for line in lines(response) if line.lstrip()[0] in "*-"]
-    starts = [i for i, mark in enumerate(bullets) if mark == "*"]
-    return bool(starts) and all(bullets[i + 1 : i + 2] == ["-"] for i in starts)
+    """A hyphen somewhere behind every asterisk, before the next; a text without any asterisk passes."""
+    return all("-" in part for part in response.split("*")[1:])
 
 
 def _thesis(response: str, given: Arguments, prompt: str) -> bool:
-    """Each section, or each paragraph where there are no headings, begins with HTML italics."""
-    rows = lines(response)
-    headings = [i for i, line in enumerate(rows) if _HEADING.match(line)]
-    if headings:
-        begins = [rows[i + 1] if i + 1 < len(rows) else "" for i in headings]
-    else:
-        begins = [part.strip() for part in re.split(r"\n\s*\n", response) if part.strip()]
-    return bool(begins) and all(_ITALICS.match(re.sub(r"^\s*<p>", "", line).strip()) for line in begins)
+    """Somewhere a thesis in HTML italics, with text behind it."""
+    return bool(_THESIS.search(response))
 
 
 CHECKERS = (
     Checker("format:line_indent", "each line indented more than the one before", _stairs),
-    Checker("format:list", "a list whose items begin with {sep} and not with bullets", _list),
+    Checker("format:list", "a list of at least two items that begin with {sep}", _list),
     Checker("format:newline", "each word on a line of its own", _one_word_a_line),
     Checker(
         "format:no_bullets_bullets",
-        "two sentences ending in a period, then at least two * bullets",
+        "two sentences ending in a period, then at least two * bullets and nothing more",
         _sentences_then_bullets,
     ),
     Checker("format:sub-bullets", "every * bullet with a - bullet below it", _sub_bullets),

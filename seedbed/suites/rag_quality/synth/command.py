@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from seedbed import __version__
-from seedbed.config import ModelConfig
 from seedbed.lm.session import open_session
-from seedbed.store import write_json, write_jsonl
+from seedbed.storage.store import write_json, write_jsonl
 from seedbed.suites.rag_quality.synth.generate import Reject, TestSet, Wish, as_case, make_test_set
 from seedbed.suites.rag_quality.synth.units import Document, read_documents
+from seedbed.sweep.config import ModelConfig
 
 
 def synthesise(paths: Sequence[Path], out: Path, wish: Wish, model: ModelConfig, max_usd: float | None = None) -> str:

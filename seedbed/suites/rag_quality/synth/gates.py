@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seedbed.lm.offline.language import detect
+from seedbed.lm.language import detect
 from seedbed.suites.rag_quality.matching import similarity
 from seedbed.suites.rag_quality.synth.prompts import Quote
 from seedbed.suites.rag_quality.synth.scenarios import Scenario

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seedbed.hashing import hash_json
+from seedbed.storage.hashing import hash_json
 from seedbed.suites.rag_quality.matching import similarity
 from seedbed.suites.rag_quality.synth.units import Unit
 

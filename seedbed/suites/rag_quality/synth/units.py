@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seedbed.errors import UserError
-from seedbed.hashing import hash_file
-from seedbed.lm.offline.language import detect
+from seedbed.lm.language import detect
+from seedbed.storage.hashing import hash_file
 
 SUFFIXES = (".txt", ".md")
 LARGEST, SMALLEST = 600, 75

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from seedbed.config import load_config
-from seedbed.launch import prepare
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run
+from seedbed.phases.prepare import prepare
 from seedbed.phases.run import run_phase
-from seedbed.plan import make_plan
-from seedbed.store import read_json, read_jsonl
+from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suite import CellResult, ScoreRow
 from seedbed.suites.contract_risk import SUITE
+from seedbed.sweep.config import load_config
+from seedbed.sweep.plan import make_plan
 
 SWEEP = """\
 name: reviews
 seeds: [0]
 models:
-  m: {{model: offline/m, temperature: {temperature}, options: {{skill: {skill}}}}}
+  m: {{model: offline/m, temperature: {temperature}, options: {{ability: {ability}}}}}
 experiments:
   - suite: contract_risk
     models: [m]
@@ -48,7 +48,8 @@ def row(case: str, gold: str, pred: str | None, *, cluster: str | None = None, *
     """A scored row with as little as the aggregates need."""
     known = {"gold": gold, "pred": pred, "verifier": "lexical>=0.8", "evidence": [], "laws": [], **details}
     parsed = float(pred is not None)
-    scores = {"accuracy": float(gold == pred), "parsed": parsed, "task_success": 0.0, "task_success_lenient": 0.0}
+    success = {"task_success_rate": 0.0, "task_success_lenient": 0.0}
+    scores = {"accuracy": float(gold == pred), "parse_rate": parsed, **success}
     return ScoreRow(case, "ok", scores, known, cluster=cluster or case)
 
 
@@ -57,18 +58,20 @@ def run_cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
     """Generates and scores cells of the shipped clauses with the offline model, without a server."""
 
     def run(
-        systems: Sequence[str], *, limit: int = 66, skill: float = 1.0, temperature: float = 0.0, extra: str = ""
+        systems: Sequence[str], *, limit: int = 66, ability: float = 1.0, temperature: float = 0.0, extra: str = ""
     ) -> list[CellResult]:
         folder = tmp_path_factory.mktemp("sweep")
         config = folder / "reviews.yaml"
-        text = SWEEP.format(systems=", ".join(systems), limit=limit, skill=skill, temperature=temperature, extra=extra)
+        text = SWEEP.format(
+            systems=", ".join(systems), limit=limit, ability=ability, temperature=temperature, extra=extra
+        )
         config.write_text(text, encoding="utf-8")
         plan = make_plan(*load_config(config))
         planned = prepare(plan, folder / "out")
         store = open_run(str(planned)).store
         cells: list[CellResult] = []
         for cell in plan.cells:
-            if cell.system in SUITE.standing_systems and cell.system not in systems:
+            if cell.system in SUITE.reference_systems and cell.system not in systems:
                 continue  # tests ask for the cells they look at
             run_phase(str(planned), cell.id, "generate")
             run_phase(str(planned), cell.id, "score")
@@ -86,7 +89,7 @@ def scores_of(cell: CellResult) -> list[ScoreRow]:
 
 
 def predictions_of(cell: CellResult) -> dict[str, Mapping[str, Any]]:
-    return {data["sample_id"]: data["output"] for data in read_jsonl(cell.folder / "predictions.jsonl")}
+    return {data["sample_id"]: data.get("output") for data in read_jsonl(cell.folder / "predictions.jsonl")}
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from seedbed.intervals import points_only
-from seedbed.suite import Case, Prediction, SampleUsage, ScoreRow
+from seedbed.analysis.intervals import points_only
+from seedbed.suite import Answer, Case, SampleUsage, ScoreRow
 from seedbed.suites.contract_risk import SUITE
 from seedbed.suites.contract_risk.figures import aggregate, confusion
 from seedbed.suites.contract_risk.groups import score_group
@@ -28,14 +28,14 @@ def _case(level: str = "高", **gold: Any) -> Case:
 
 def _score(text: str, case: Case | None = None, *, verifier: VerifierKind = "lexical", **output: Any) -> ScoreRow:
     checks = Checks(make_verifier(verifier), INDEX)
-    return score_one(case or _case(), Prediction("a", {"review": text, **output}), checks)
+    return score_one(case or _case(), Answer("a", {"review": text, **output}), checks)
 
 
 GOOD = review("高", "「押金一概不予退还」", "《民法典》第497条", "改为退还")
 
 
 def test_a_right_review_with_valid_items_and_a_suggestion_succeeds() -> None:
-    assert _score(GOOD).scores["task_success"] == 1.0
+    assert _score(GOOD).scores["task_success_rate"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_a_right_review_with_valid_items_and_a_suggestion_succeeds() -> None:
     ids=["wrong level", "invented quote", "invented law", "no item", "no suggestion", "unparsed"],
 )
 def test_what_spoils_success(text: str) -> None:
-    assert _score(text).scores["task_success"] == 0.0
+    assert _score(text).scores["task_success_rate"] == 0.0
 
 
 def test_an_incomplete_citation_is_neither_valid_nor_invalid() -> None:
     scored = _score(review("高", "「押金一概不予退还」", "《民法典》"))
-    assert scored.scores["task_success"] == 1.0
+    assert scored.scores["task_success_rate"] == 1.0
     figures = aggregate([scored])
     assert figures["law_hallucination_rate"] is None
     assert figures["n_law_incomplete"] == 1
@@ -64,7 +64,7 @@ def test_an_incomplete_citation_is_neither_valid_nor_invalid() -> None:
 
 def test_a_right_low_needs_a_suggestion_only_in_the_strict_figure() -> None:
     scored = _score(review("低", advice="无"), _case("低", rule_ids=[], risk_id=None))
-    assert (scored.scores["task_success"], scored.scores["task_success_lenient"]) == (0.0, 1.0)
+    assert (scored.scores["task_success_rate"], scored.scores["task_success_lenient"]) == (0.0, 1.0)
 
 
 def test_laws_of_low_cases_are_checked_too() -> None:
@@ -77,7 +77,7 @@ def test_the_combined_rate_counts_quotes_and_citations() -> None:
     figures = aggregate([scored])
     assert figures["clause_hallucination_rate"] == 0.5
     assert figures["law_hallucination_rate"] == 0.5
-    assert (figures["hallucination_rate"], figures["hallucination_rate_n"]) == (0.5, 4)
+    assert (figures["hallucination_rate"], figures["n_hallucination_rate"]) == (0.5, 4)
 
 
 def test_without_checkable_evidence_the_rates_are_undefined() -> None:
@@ -100,7 +100,7 @@ def test_errors_and_unparsed_are_misses_in_the_invalid_column() -> None:
     assert confusion(rows) == [[1, 0, 0, 2], [0, 0, 0, 0], [0, 0, 0, 0]]
     figures = aggregate(rows)
     assert figures["accuracy"] == pytest.approx(1 / 3)
-    assert figures["class_recall_High"] == pytest.approx(1 / 3)
+    assert figures["class_recall"]["High"] == pytest.approx(1 / 3)
     assert figures["kappa_linear"] is None
     assert (figures["total"], figures["n"], figures["n_errors"]) == (3, 2, 1)
 
@@ -137,11 +137,11 @@ def test_rules_fired_on_negatives_lower_precision_and_not_recall() -> None:
 def test_latency_is_of_paid_calls_only() -> None:
     checks = Checks(make_verifier("lexical"), INDEX)
     paid = [
-        score_one(_case(), Prediction("a", {"review": GOOD}), checks, SampleUsage(2, 1, 1, None, s)) for s in (1.0, 3.0)
+        score_one(_case(), Answer("a", {"review": GOOD}), checks, SampleUsage(2, 1, 1, None, s)) for s in (1.0, 3.0)
     ]
-    reused = score_one(_case(), Prediction("a", {"review": GOOD}), checks, SampleUsage(2, 1, 1, None, None))
+    reused = score_one(_case(), Answer("a", {"review": GOOD}), checks, SampleUsage(2, 1, 1, None, None))
     figures = aggregate([*paid, reused])
-    assert (figures["avg_latency"], figures["p50_latency"], figures["n_latency"]) == (2.0, 2.0, 2)
+    assert (figures["avg_latency"], figures["p50_latency"], figures["n_avg_latency"]) == (2.0, 2.0, 2)
 
 
 def test_a_bare_level_has_levels_and_nothing_else() -> None:

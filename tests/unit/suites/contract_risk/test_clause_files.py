@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from seedbed.cli import main
+from seedbed.cli.main import main
 from seedbed.errors import UserError
 from seedbed.suites.contract_risk.cases import load, read_cases
 from seedbed.suites.contract_risk.knowledge import DATA, read_law_index, read_law_texts, read_rules
@@ -59,7 +59,7 @@ def test_a_wrong_level_is_named_with_its_line(clause_file: Write) -> None:
 
 def test_a_duplicate_id_is_named_with_both_lines(clause_file: Write) -> None:
     path = clause_file([_line("a"), "", _line("b"), _line("a")])
-    with pytest.raises(UserError, match=r"cases\.jsonl:4: case_id 'a' stands on line 1 already"):
+    with pytest.raises(UserError, match=r"cases\.jsonl:4: case_id 'a' stands twice, first on line 1"):
         read_cases(path)
 
 

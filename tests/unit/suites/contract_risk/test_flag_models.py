@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from seedbed.suites.contract_risk.cases import load
-from seedbed.suites.contract_risk.flag import FlagModels
 from seedbed.suites.contract_risk.options import ClauseOptions
 from seedbed.suites.contract_risk.verify import make_verifier
+from seedbed.suites.kit.embedding import Embedder, Reranker
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("FlagEmbedding") is None, reason="FlagEmbedding is not installed (seedbed[embeddings])"
-)
+_INSTALLED = importlib.util.find_spec("FlagEmbedding") is not None
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not _INSTALLED, reason="FlagEmbedding is not installed (seedbed[embeddings])"),
+]
 
 CLAUSE = "押金一概不予退还。乙方不得提出异议。逾期30日的，甲方有权解除合同。"
 
@@ -49,16 +51,16 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_the_embedder_finds_a_text_most_similar_to_itself(pair: tuple[Path, Path]) -> None:
     texts = ["押金一概不予退还", "甲方有权解除合同", "乙方不得提出异议"]
-    scores = FlagModels(*pair).similarity(texts[2], texts)
+    scores = Embedder(pair[0]).similarity(texts[2], texts)
     assert scores[2] == pytest.approx(1.0, abs=1e-4)
     assert max(scores) == scores[2]
 
 
 def test_the_reranker_scores_between_0_and_1_and_takes_no_texts_at_all(pair: tuple[Path, Path]) -> None:
-    models = FlagModels(*pair)
-    assert models.relevance("押金", []) == []
-    assert all(0.0 < score < 1.0 for score in models.relevance("押金", ["押金不退", "合同"]))
-    assert len(models.relevance("押金", ["押金不退"])) == 1
+    relevance = Reranker(pair[1])
+    assert relevance("押金", []) == []
+    assert all(0.0 < score < 1.0 for score in relevance("押金", ["押金不退", "合同"]))
+    assert len(relevance("押金", ["押金不退"])) == 1
 
 
 def test_the_threshold_decides_over_what_is_not_exact(pair: tuple[Path, Path]) -> None:

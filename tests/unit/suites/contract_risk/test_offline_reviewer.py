@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seedbed.lm.offline.skills.clause_cues import read_laws, read_rules, view
+from seedbed.suites.contract_risk.offline.clause_cues import read_laws, read_rules, view
 
 RULE = "[R01] 试用期超过法定上限｜等级：高｜触发词：试用期｜说明：试用期超过六个月的无效。｜法条：《劳动合同法》第19条"
 LAW = "《劳动合同法》第19条：三年以上的劳动合同，试用期不得超过六个月。"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from seedbed.cli import main
-from seedbed.store import read_json, read_jsonl
+from seedbed.cli.main import main
+from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suites.contract_risk.cases import read_cases
 from seedbed.suites.contract_risk.knowledge import DATA
 from tests.unit.suites.contract_risk.conftest import review
@@ -33,7 +33,7 @@ def test_reviews_are_scored_with_trivial_rows_beside_them(tmp_path: Path, capsys
     assert main(["score", "contract_risk", str(path), "--cases", str(DATA)]) == 0
     out = capsys.readouterr().out
     assert "always_high" in out
-    metrics = read_json(tmp_path / "mine.metrics.json")["metrics"]["mine"]
+    metrics = read_json(tmp_path / "metrics.json")["metrics"]["mine"]
     assert (metrics["accuracy"], metrics["task_success_rate"], metrics["parse_rate"]) == (1.0, 1.0, 1.0)
     assert metrics["clause_hallucination_rate"] == 0.0
     assert metrics["law_hallucination_rate"] is None
@@ -42,7 +42,7 @@ def test_reviews_are_scored_with_trivial_rows_beside_them(tmp_path: Path, capsys
 def test_levels_alone_are_scored_and_the_rest_stays_undefined(tmp_path: Path) -> None:
     path = _write(tmp_path / "levels.jsonl", [{"case_id": c.sample_id, "level": "高"} for c in read_cases(DATA)])
     assert main(["score", "contract_risk", str(path), "--out", str(tmp_path / "out")]) == 0
-    metrics = read_json(tmp_path / "out" / "levels.metrics.json")["metrics"]["levels"]
+    metrics = read_json(tmp_path / "out" / "metrics.json")["metrics"]["levels"]
     assert metrics["weighted_accuracy"] == pytest.approx(0.7666666667)
     assert metrics["parse_rate"] is None
 
@@ -51,17 +51,20 @@ def test_a_case_without_a_row_is_an_error_and_counts_as_a_miss(tmp_path: Path) -
     first = read_cases(DATA)[0]
     path = _write(tmp_path / "one.jsonl", [{"case_id": first.sample_id, "level": first.gold["risk_level"]}])
     main(["score", "contract_risk", str(path)])
-    metrics = read_json(tmp_path / "one.metrics.json")["metrics"]["one"]
+    metrics = read_json(tmp_path / "metrics.json")["metrics"]["one"]
     assert (metrics["n"], metrics["n_errors"], metrics["total"]) == (1, 65, 66)
     assert metrics["accuracy"] == pytest.approx(1 / 66)
-    assert sum(row["status"] == "error" for row in read_jsonl(tmp_path / "one.scores.jsonl")) == 65
+    assert sum(row["status"] == "error" for row in read_jsonl(tmp_path / "scores.jsonl")) == 65
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         ({"case_id": "nobody", "level": "高"}, "answers.jsonl:2: case_id 'nobody' is not among the cases"),
-        ({"case_id": "labor-01-high", "level": "高"}, "answers.jsonl:2: case_id 'labor-01-high' stands on line 1"),
+        (
+            {"case_id": "labor-01-high", "level": "高"},
+            "answers.jsonl:2: case_id 'labor-01-high' stands twice",
+        ),
         ({"case_id": "labor-02-high", "level": "特高"}, "answers.jsonl:2: field level is '特高'"),
         ({"case_id": "labor-02-high"}, "answers.jsonl:2: field output or level is missing"),
     ],
@@ -80,7 +83,7 @@ def test_a_wrong_row_is_one_sentence(
 def test_scoring_a_file_loads_no_model_library(tmp_path: Path) -> None:
     path = _write(tmp_path / "levels.jsonl", [{"case_id": "labor-01-high", "level": "高"}])
     code = (
-        "import sys; from seedbed.cli import main; main(sys.argv[1:])\n"
+        "import sys; from seedbed.cli.main import main; main(sys.argv[1:])\n"
         "print('LOADED', *sorted({'dspy', 'litellm', 'prefect', 'torch', 'matplotlib'} & set(sys.modules)))"
     )
     command = [sys.executable, "-c", code, "score", "contract_risk", str(path)]

@@ -11,14 +11,14 @@ import pytest
 import yaml
 from sqlalchemy import text
 
-from seedbed.cell import Cell
-from seedbed.config import load_config
-from seedbed.launch import prepare
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
 from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.prepare import prepare
 from seedbed.phases.run import run_phase
-from seedbed.plan import make_plan
-from seedbed.store import Store
+from seedbed.storage.store import Store
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.config import load_config
+from seedbed.sweep.plan import make_plan
 
 
 class Sweep:
@@ -47,7 +47,7 @@ class Sweep:
     def outputs(self, label: str) -> dict[str, dict[str, Any]]:
         """Sample -> what the system gave; a sample that failed is a failure of the test."""
         run_phase(self.folder, self.cell(label).id, "generate")
-        return {row["sample_id"]: row["output"] for row in self.rows(label, "predictions.jsonl")}
+        return {row["sample_id"]: row.get("output") for row in self.rows(label, "predictions.jsonl")}
 
     def scores(self, label: str) -> dict[str, dict[str, Any]]:
         self.outputs(label)

@@ -14,7 +14,7 @@ def test_a_swept_option_gives_a_labelled_variant_a_value(sweep: MakeSweep) -> No
     )
     labels = [cell.label for cell in tried.plan.cells]
     assert labels == ["multi", "lbrag-b0", "lbrag-b0.15", "lbrag-b35", "lbrag-binf"]
-    options = [tried.plan.system_options(cell).model_dump() for cell in tried.plan.cells[1:]]
+    options = [tried.plan.resolve(cell).system_options.model_dump() for cell in tried.plan.cells[1:]]
     assert [own["budget"] for own in options] == [0, 0.15, 35, "inf"]
     assert {own["level"] for own in options} == {"sentence"}
 

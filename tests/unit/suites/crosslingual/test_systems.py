@@ -11,6 +11,8 @@ import pytest
 from seedbed.errors import SeedbedError
 from tests.unit.suites.crosslingual.conftest import MakeSweep, Sweep, evidence
 
+pytestmark = pytest.mark.slow
+
 XQUAD = (
     Path(os.environ.get("SEEDBED_SHARED") or Path(__file__).resolve().parents[4].parent / "shared") / "data" / "xquad"
 )

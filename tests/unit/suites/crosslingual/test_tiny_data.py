@@ -21,7 +21,7 @@ def _rows(name: str, folder: Path = _TINY) -> list[dict[str, Any]]:
 
 
 _PARALLEL, _NAMES, _CORPUS, _QUESTIONS = map(_rows, _FILES)
-_KNOWLEDGE = _rows("knowledge.jsonl", _PACKAGE / "lm" / "offline")
+_KNOWLEDGE = _rows("knowledge.jsonl", _PACKAGE / "offline")
 _TOPICS = sorted({row["topic"] for row in _PARALLEL})
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from seedbed.lm.offline import OfflineOptions, OfflineProvider
 from seedbed.lm.types import Attempt
+from seedbed.offline import OfflineOptions, OfflineProvider
 from seedbed.suites.crosslingual.evidence import Block, ordered, shown, translated, untranslated
 from seedbed.suites.crosslingual.fidelity import aligned_share, slot_consistency
 from seedbed.suites.crosslingual.judge import JudgeAnswer
@@ -25,7 +25,7 @@ def reply(signature: Any, inputs: Mapping[str, Any]) -> Any:
 
     adapter = dspy.ChatAdapter()
     body = {"model": "offline/test", "messages": adapter.format(signature, [], dict(inputs)), "temperature": 0.0}
-    provider = OfflineProvider("offline/test", OfflineOptions(skill=1.0, noise=0.0))
+    provider = OfflineProvider("offline/test", OfflineOptions(ability=1.0, noise=0.0))
     completion = asyncio.run(provider.chat(body, Attempt("key", None, 0, 1, 5.0)))
     return adapter.parse(signature, completion["choices"][0]["message"]["content"])
 

@@ -15,13 +15,13 @@ import pytest
 from dspy.lm15 import Message, Response, ServerError, TextPart, Usage
 
 from seedbed.errors import ProviderError
-from seedbed.lm.offline import OfflineOptions, OfflineProvider
 from seedbed.lm.types import Attempt, JsonDict
-from seedbed.phases.samples import predict
-from seedbed.registry import get_suite
+from seedbed.offline import OfflineOptions, OfflineProvider
+from seedbed.phases.predict import predict
 from seedbed.suite import Benchmark, Case, Prediction, SampleUsage, resolve
 from seedbed.suites.finance_dialog.cases import load_dialogues
 from seedbed.suites.finance_dialog.options import DialogueOptions
+from seedbed.sweep.registry import get_suite
 
 SUITE = get_suite("finance_dialog")
 
@@ -30,7 +30,7 @@ class OfflineEngine:
     """DSPy's async engine around the offline provider, keeping what was sent."""
 
     def __init__(self, **options: Any) -> None:
-        self.provider = OfflineProvider("offline/test", OfflineOptions(**{"skill": 1.0, "noise": 0.0, **options}))
+        self.provider = OfflineProvider("offline/test", OfflineOptions(**{"ability": 1.0, "noise": 0.0, **options}))
         self.bodies: list[JsonDict] = []
 
     async def complete(self, request: Any) -> Response:

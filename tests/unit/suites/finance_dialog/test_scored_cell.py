@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from seedbed.redact import redact
-from seedbed.store import read_json, write_jsonl
-from seedbed.suite import CellResult, Figure, Prediction, ScoreRow, Table
+from seedbed.storage.redact import redact
+from seedbed.storage.store import read_json, write_jsonl
+from seedbed.suite import CellResult, Failure, Figure, ScoreRow, Table
 from seedbed.suites.finance_dialog.console import console
 from seedbed.suites.finance_dialog.report import report
 from seedbed.suites.finance_dialog.scorers import aggregate
 from seedbed.suites.finance_dialog.tallies import METRICS, QUOTIENTS
+
+pytestmark = pytest.mark.slow
 
 Bench = Any  # the fixture's type lives in conftest, which is not importable
 
@@ -91,7 +93,7 @@ def test_a_system_that_gives_nothing_fails_all_its_turns_and_has_no_scores(bench
     context = bench.context(limit=2)
     played = bench.play(context, "llm_only")
     first, second = (case.sample_id for case in context.benchmark.test)
-    played[first] = Prediction(first, None, {"kind": "server", "message": "gone"})
+    played[first] = Failure(first, {"kind": "server", "message": "gone"})
     rows = bench.score(context, played)
     assert (rows[0].status, rows[0].scores) == ("error", {})
     assert rows[1].status == "ok"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from seedbed.cli import main
+from seedbed.cli.main import main
 from seedbed.errors import UserError
-from seedbed.store import read_json
+from seedbed.storage.store import read_json
 from seedbed.suites.finance_dialog.options import ScoreFileOptions
 from seedbed.suites.finance_dialog.score_file import score_file
 from seedbed.suites.finance_dialog.traces import read_traces
@@ -128,7 +128,10 @@ def test_the_last_of_several_records_of_a_dialogue_is_read(tmp_path: Path) -> No
     [
         ({"turns": []}, r"t\.jsonl:1: field dialog_id is missing"),
         ({"dialog_id": "a"}, r"t\.jsonl:1: field turns is missing"),
-        ({"dialog_id": "a", "turns": [{"turn_status": "late"}]}, r"turns\[1\]\.turn_status is 'late'"),
+        (
+            {"dialog_id": "a", "turns": [{"turn_status": "late"}]},
+            r"t\.jsonl:1: field turns\.0\.turn_status: .*'ok'.*'late'",
+        ),
     ],
 )
 def test_a_broken_trace_is_named_by_line_and_field(tmp_path: Path, line: dict[str, Any], message: str) -> None:
@@ -145,7 +148,7 @@ def test_traces_without_gold_are_refused(tmp_path: Path) -> None:
 def test_scoring_a_file_imports_no_model_library(tmp_path: Path) -> None:
     path = _write(tmp_path / "dialog_trace.jsonl", _upstream_trace())
     code = (
-        "import sys; from seedbed.cli import main; "
+        "import sys; from seedbed.cli.main import main; "
         f"main(['score', 'finance_dialog', {str(path)!r}]); "
         "print([name for name in ('dspy', 'litellm', 'prefect') if name in sys.modules])"
     )

@@ -1,32 +1,21 @@
-"""The loaders on the shipped samples, on public files where they are at hand, and on broken ones."""
+"""The loaders on the shipped samples and on broken files."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from seedbed.cli.main import main
 from seedbed.errors import UserError
-from seedbed.splits import Sizes, split
 from seedbed.suite import Case, resolve
+from seedbed.suites.kit.splits import Sizes, split
 from seedbed.suites.prompt_optimization import SUITE
-from seedbed.suites.prompt_optimization.benchmarks import aime, hotpot, hover, ifbench, livebench_math, papillon
-from seedbed.suites.prompt_optimization.options import (
-    AimeOptions,
-    HoverOptions,
-    IfbenchOptions,
-    LiveBenchOptions,
-    PapillonOptions,
-    SplitOptions,
-)
+from seedbed.suites.prompt_optimization.benchmarks import aime, hotpot, hover, hover_claims, ifbench
+from seedbed.suites.prompt_optimization.options import AimeOptions, HoverOptions, IfbenchOptions, SplitOptions
 from seedbed.suites.prompt_optimization.retrieval import Corpus
-from seedbed.suites.prompt_optimization.verdicts import verdict
-
-SHARED = Path(os.environ.get("SEEDBED_SHARED", Path(__file__).resolve().parents[4].parent / "shared")) / "data"
-public = pytest.mark.skipif(not SHARED.exists(), reason="the public files are not here")
 
 
 def _sizes(benchmark: Any) -> tuple[int, int, int]:
@@ -44,43 +33,6 @@ def test_every_benchmark_ships_a_sample_with_all_three_splits(name: str) -> None
     ids = [case.sample_id for case in (*loaded.train, *loaded.val, *loaded.test)]
     assert min(_sizes(loaded)) >= 12
     assert len(set(ids)) == len(ids)
-
-
-@public
-def test_hotpot_of_the_public_file_brings_its_articles() -> None:
-    loaded = hotpot(SplitOptions(path=SHARED / "hotpot_dev_distractor_subset.json"))
-    assert _sizes(loaded) == (20, 40, 40)
-    first = loaded.test[0]
-    assert first.inputs["question"].startswith("Were Scott Derrickson")
-    assert first.meta["titles"] == ["Scott Derrickson", "Ed Wood"]
-    found = [title for title, _ in loaded.resources["corpus"].search("Scott Derrickson director", 3)]
-    assert "Scott Derrickson" in found
-
-
-@public
-def test_hover_of_the_public_file_keeps_claims_of_three_articles() -> None:
-    loaded = hover(HoverOptions(path=SHARED / "hover_dev_release_v1.1.json"))
-    assert _sizes(loaded) == (150, 300, 300)
-    assert all(len(case.gold["titles"]) == 3 for case in loaded.test)
-    assert loaded.excluded["not 3 articles to find"] == 1126 + 1039
-
-
-@public
-def test_ifbench_of_the_public_file_names_the_types_it_cannot_check() -> None:
-    loaded = ifbench(IfbenchOptions(path=SHARED / "IFBench_test.jsonl"))
-    unchecked = {reason: count for reason, count in loaded.excluded.items() if reason.startswith("no checker")}
-    assert set(unchecked) == {"no checker for words:odd_even_syllables", "no checker for words:start_verb"}
-    rows = sum(1 for line in (SHARED / "IFBench_test.jsonl").read_text().splitlines() if line.strip())
-    assert sum(_sizes(loaded)) + sum(unchecked.values()) == rows
-
-
-@public
-def test_aime_asks_thirty_problems_five_times() -> None:
-    loaded = aime(AimeOptions(path=SHARED / "aime24_test.jsonl"))
-    assert _sizes(loaded) == (0, 0, 150)
-    assert {case.repeat for case in loaded.test} == set(range(5))
-    assert len({case.cluster for case in loaded.test}) == 30
-    assert loaded.test[0].gold == "204"
 
 
 def test_the_default_split_is_forty_forty_twenty_sampled_down() -> None:
@@ -107,21 +59,6 @@ def test_a_missing_column_is_named_with_its_line(tmp_path: Path) -> None:
         hotpot(SplitOptions(path=file, split=False))
 
 
-def test_hotpot_reads_the_released_shape_too(tmp_path: Path) -> None:
-    file = tmp_path / "hotpot.json"
-    row = {
-        "_id": "x",
-        "question": "q",
-        "answer": "a",
-        "supporting_facts": [["T", 0]],
-        "context": [["T", ["One. ", "Two."]]],
-    }
-    file.write_text(json.dumps([row]))
-    loaded = hotpot(SplitOptions(path=file, split=False))
-    assert loaded.test[0].sample_id == "x"
-    assert loaded.resources["corpus"].search("two", 1) == [("T", "One. Two.")]
-
-
 def test_a_folder_with_ready_splits_is_taken_as_it_is(tmp_path: Path) -> None:
     for name, answer in (("train", 1), ("val", 2), ("test", 3)):
         row = {"id": name, "problem": "p", "answer": answer}
@@ -138,104 +75,61 @@ def test_an_answer_that_is_no_aime_answer_is_refused(tmp_path: Path) -> None:
         aime(AimeOptions(path=file))
 
 
-def test_pupa_rows_without_private_facts_are_left_out_and_counted(tmp_path: Path) -> None:
-    file = tmp_path / "pupa.jsonl"
+def test_two_files_that_could_be_the_test_split_are_refused(tmp_path: Path) -> None:
+    for name in ("aime24_test", "aime25_test"):
+        (tmp_path / f"{name}.jsonl").write_text('{"id": 1, "problem": "p", "answer": "7"}\n')
+    with pytest.raises(UserError, match=r"which is its test split, aime24_test\.jsonl, aime25_test\.jsonl\?"):
+        aime(AimeOptions(path=tmp_path))
+
+
+def test_a_folder_without_cases_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"holds neither test nor cases"):
+        aime(AimeOptions(path=tmp_path))
+
+
+def test_supporting_facts_of_no_known_shape_are_named_with_their_line(tmp_path: Path) -> None:
+    file = tmp_path / "hover.json"
+    file.write_text(json.dumps([{"uid": "a", "claim": "c", "supporting_facts": [{"page": "T"}]}]))
+    with pytest.raises(UserError, match=r"hover\.json:1: column 'supporting_facts': .* names no titles"):
+        hover_claims(HoverOptions(path=file))
+
+
+def test_hover_without_articles_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
+    file = tmp_path / "hover.json"
+    file.write_text(json.dumps([{"uid": "a", "claim": "c", "supporting_facts": [["A", 0], ["B", 0], ["C", 1]]}]))
+    options = HoverOptions(path=file, split=False)
+    with pytest.raises(UserError, match=r"hover\.json: HoVer has no articles .*; put them as corpus\.jsonl"):
+        hover(options)
+    (tmp_path / "corpus.jsonl").write_text('{"title": "A", "text": "red"}\n')
+    assert len(hover(options).resources["corpus"]) == 1
+
+
+def test_plan_refuses_hover_without_articles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"uid": i, "claim": "c", "supporting_facts": [["A", 0], ["B", 0], ["C", 1]]} for i in range(20)]
+    (tmp_path / "hover.json").write_text(json.dumps(rows))
+    config = tmp_path / "sweep.yaml"
+    config.write_text(
+        "name: s\nseeds: [0]\nmodels: {m: {model: offline/m}}\nexperiments:\n"
+        "  - {suite: prompt_optimization, models: [m], benchmarks: [{name: hoverBench, path: hover.json}], "
+        "systems: [HoverMultiHop]}\n"
+    )
+    assert main(["plan", str(config)]) == 2
+    assert "HoVer has no articles to search in" in capsys.readouterr().err
+    (tmp_path / "corpus.jsonl").write_text('{"title": "A", "text": "red"}\n')
+    assert main(["plan", str(config)]) == 0
+
+
+def test_a_prompt_that_cannot_be_checked_is_left_out_and_counted(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.jsonl"
+    prompts = [("count:numbers", {"N": 1}), ("count:numbers", {"N": None}), ("count:dreams", {})]
     rows = [
-        {"id": "a", "user_query": "q", "target_response": "r", "pii_units": "Ana||12 Elm Street"},
-        {"id": "b", "user_query": "q", "target_response": "r", "pii_units": ""},
+        {"key": key, "prompt": "p", "instruction_id_list": [kind], "kwargs": [given]}
+        for key, (kind, given) in enumerate(prompts)
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    loaded = papillon(PapillonOptions(path=file, split=False))
-    assert loaded.test[0].gold["pii_units"] == ["Ana", "12 Elm Street"]
-    assert loaded.excluded == {"no private fact to keep": 1}
-
-
-PUPA_HEADER = "conversation_hash,predicted_category,user_query,target_response,pii_units,redacted_query,\n"
-
-
-def test_pupa_reads_the_csv_as_it_is_published(tmp_path: Path) -> None:
-    """Six columns and a nameless one, quoted texts with breaks, facts with blanks around them, rows without any."""
-    file = tmp_path / "PUPA.csv"
-    file.write_text(
-        PUPA_HEADER
-        + 'c1,jobs,"A letter for ""Ana""\n12 Elm Street","Dear Sir, it is Ana.",12 elm street  ||ana  ,For [R],\n'
-        + "c2,jobs,q,r,,q,\n"
-        + "c1,jobs,another query of Ana,r,ana,another query of [R],\n"
-    )
-    loaded = papillon(PapillonOptions(path=file, split=False))
-    first, second = loaded.test
-    assert first.inputs == {"user_query": 'A letter for "Ana"\n12 Elm Street'}
-    assert first.gold == {"target_response": "Dear Sir, it is Ana.", "pii_units": ["12 elm street", "ana"]}
-    assert first.sample_id != second.sample_id
-    assert first.cluster == second.cluster == "c1", "queries of one conversation are not independent"
-    assert loaded.excluded == {"no private fact to keep": 1}
-
-
-def test_a_csv_column_that_is_missing_is_named_with_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "PUPA.csv"
-    file.write_text(PUPA_HEADER.replace("target_response", "response") + "c1,jobs,q,r,ana,q,\n")
-    with pytest.raises(UserError, match=r"PUPA\.csv:2: column 'target_response' is missing; did you mean 'response'\?"):
-        papillon(PapillonOptions(path=file, split=False))
-
-
-LIVEBENCH = {
-    "question_id": "0d3a",
-    "category": "math",
-    "task": "math_comp",
-    "subtask": "amc_12a_2023",
-    "turns": ["How many? (A) 1 (B) 2. Repeat the letter five times."],
-    "ground_truth": "B",
-    "livebench_release_date": "2024-06-24",
-    "livebench_removal_date": "",
-}
-"""The columns that LiveBench's own tools read; the words are ours."""
-
-
-def _rows_file(path: Path, *rows: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-@pytest.mark.parametrize(
-    ("truth", "right", "wrong"),
-    [
-        ("B", "BBBBB", "CCCCC"),
-        ("B", "<solution>BBBBB</solution>", "<solution>AAAAA</solution>"),
-        ("025", "25", "250"),
-        ("2,4,1,3", "2, 4, 1, 3", "2,4,3,1"),
-        (r"\frac{3}{4}", r"\boxed{\frac{3}{4}}", r"\frac{4}{3}"),
-    ],
-    ids=["choice", "choice in tags", "padded integer", "order of a proof", "expression"],
-)
-def test_livebench_rows_are_judged_in_each_of_their_shapes(tmp_path: Path, truth: str, right: str, wrong: str) -> None:
-    file = _rows_file(tmp_path / "question.jsonl", {**LIVEBENCH, "ground_truth": truth})
-    (case,) = livebench_math(LiveBenchOptions(path=file, split=False)).test
-    assert (case.sample_id, case.inputs["problem"]) == ("0d3a", LIVEBENCH["turns"][0])
-    assert [verdict(case, {"answer": answer}).score for answer in (right, wrong)] == [1.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    ("load", "options", "row", "column"),
-    [
-        (papillon, PapillonOptions, {"user_query": "q", "target_response": "r", "pii_units": "a"}, "user_query"),
-        (papillon, PapillonOptions, {"user_query": "q", "target_response": "r", "pii_units": "a"}, "target_response"),
-        (papillon, PapillonOptions, {"user_query": "q", "target_response": "r", "pii_units": "a"}, "pii_units"),
-        (livebench_math, LiveBenchOptions, LIVEBENCH, "turns"),
-        (livebench_math, LiveBenchOptions, LIVEBENCH, "ground_truth"),
-    ],
-)
-def test_every_column_that_pupa_and_livebench_need_is_named_when_it_is_missing(
-    tmp_path: Path, load: Any, options: Any, row: dict[str, Any], column: str
-) -> None:
-    file = _rows_file(tmp_path / "rows.jsonl", row, {name: value for name, value in row.items() if name != column})
-    with pytest.raises(UserError, match=rf"rows\.jsonl:2: column '{column}'.* is missing"):
-        load(options(path=file, split=False))
-
-
-def test_a_livebench_question_without_a_turn_is_refused(tmp_path: Path) -> None:
-    file = _rows_file(tmp_path / "rows.jsonl", {**LIVEBENCH, "turns": []})
-    with pytest.raises(UserError, match=r"rows\.jsonl:1: column 'turns' is empty"):
-        livebench_math(LiveBenchOptions(path=file, split=False))
+    loaded = ifbench(IfbenchOptions(path=file))
+    assert [case.sample_id for case in loaded.test] == ["0"]
+    assert loaded.excluded == {"count:numbers lacks its argument N": 1, "no checker for count:dreams": 1}
 
 
 def test_searching_without_a_corpus_says_what_to_do() -> None:

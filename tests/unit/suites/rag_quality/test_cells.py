@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seedbed.config import load_config
-from seedbed.launch import prepare
 from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.prepare import prepare
 from seedbed.phases.run import run_phase
-from seedbed.plan import make_plan
-from seedbed.store import Store, read_jsonl
+from seedbed.storage.store import Store, read_jsonl
 from seedbed.suite import CellResult, Figure, Table
 from seedbed.suites.rag_quality.report import console, report
 from seedbed.suites.rag_quality.retrieval import Bm25Index, DenseIndex, Passage
+from seedbed.sweep.config import load_config
+from seedbed.sweep.plan import make_plan
+
+pytestmark = pytest.mark.slow
 
 CONFIG = """
 name: t
 seeds: [0]
-models: {reader: {model: offline/reader, options: {skill: 1.0}}, judge: {model: offline/judge}}
+models: {reader: {model: offline/reader, options: {ability: 1.0}}, judge: {model: offline/judge}}
 roles: {judge: judge}
 experiments:
   - suite: rag_quality

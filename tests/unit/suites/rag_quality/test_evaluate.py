@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from seedbed.errors import UserError
 from seedbed.lm.session import Session
+from seedbed.suites.kit.embedding import Embedder
 from seedbed.suites.rag_quality import METRICS, EvalCase, EvalResult
-from seedbed.suites.rag_quality.embedding import load_embedder
 from seedbed.suites.rag_quality.evaluate import evaluate
 from seedbed.suites.rag_quality.judge import Judge
 from seedbed.suites.rag_quality.options import Scoring
@@ -107,9 +107,10 @@ def test_a_weight_for_similarity_needs_an_embedder() -> None:
         Scoring(correctness_weights=(0.75, 0.25))
 
 
+@pytest.mark.slow  # torch is imported
 def test_an_embedder_that_is_not_there_is_a_clear_error() -> None:
     with pytest.raises(UserError, match="embedder"):
-        load_embedder("no/such-model")
+        Embedder("no/such-model").ready()
 
 
 def test_precision_by_the_judge_is_an_eighth_call(session: Session) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.cli import main
+from seedbed.cli.main import main
+
+pytestmark = pytest.mark.slow
 
 CASE = {
     "question": "How long is the bridge?",
@@ -28,9 +30,10 @@ def write(path: Path, *rows: object) -> str:
 def test_scoring_fills_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "c.jsonl", CASE, {**CASE, "question": "How old is it?", "answer": None})
     assert main(["score", "rag_quality", file, "--judge", "offline/judge"]) == 0
-    scored = [json.loads(line) for line in (tmp_path / "c.scored.jsonl").open(encoding="utf-8")]
+    scored = [json.loads(line) for line in (tmp_path / "scores.jsonl").open(encoding="utf-8")]
     assert [case["results"]["faithfulness"]["status"] for case in scored] == ["ok", "skipped"]
-    summary = json.loads((tmp_path / "c.summary.json").read_text(encoding="utf-8"))
+    summary = json.loads((tmp_path / "metrics.json").read_text(encoding="utf-8"))
+    assert (summary["n"], summary["n_errors"], summary["n_skipped"]) == (2, 0, 0)
     assert summary["simulated"] is True
     assert summary["metrics"]["faithfulness"]["n_skipped"] == 1
     assert "n_ok  n_skipped  n_error" in capsys.readouterr().out
@@ -40,7 +43,7 @@ def test_scoring_again_asks_nothing_again(tmp_path: Path) -> None:
     file = write(tmp_path / "c.jsonl", CASE)
     for _ in range(2):
         assert main(["score", "rag_quality", file, "--judge", "offline/judge"]) == 0
-    usage = json.loads((tmp_path / "c.summary.json").read_text(encoding="utf-8"))["usage"]
+    usage = json.loads((tmp_path / "metrics.json").read_text(encoding="utf-8"))["usage"]
     assert (usage["calls"], usage["outcomes"]["paid"], usage["outcomes"]["reused"]) == (7, 7, 7)
 
 
@@ -62,7 +65,7 @@ def test_a_missing_or_wrong_judge_is_one_sentence(
 def test_a_bad_file_is_refused_before_any_model_is_loaded(tmp_path: Path) -> None:
     file = write(tmp_path / "c.jsonl", {"answer": "a"})
     program = (
-        "import sys; from seedbed.cli import main\n"
+        "import sys; from seedbed.cli.main import main\n"
         f"code = main(['score', 'rag_quality', {file!r}, '--judge', 'offline/j'])\n"
         "assert not {'dspy', 'litellm', 'prefect'} & set(sys.modules), 'a model library was loaded'\n"
         "sys.exit(code)"
@@ -85,7 +88,7 @@ def test_meta_prints_accuracy_bias_and_confusion(tmp_path: Path, capsys: pytest.
 
 
 def test_meta_tells_a_poor_judge_from_a_good_one(tmp_path: Path) -> None:
-    good, poor = meta(tmp_path / "good"), meta(tmp_path / "poor", "--judge-skill", "0.4")
+    good, poor = meta(tmp_path / "good"), meta(tmp_path / "poor", "--judge-ability", "0.4")
     for name in ("faithfulness", "context_relevance", "context_recall", "answer_relevancy", "answer_correctness"):
         assert poor[name]["accuracy"] < good[name]["accuracy"] - 0.15
     assert poor["answer_relevancy"]["bias"] < -0.1

@@ -1,0 +1,128 @@
+"""The summary of a sweep as data: one table model, from which every file of figures is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from seedbed.analysis.means import OverSeeds
+from seedbed.analysis.paired import Method, Test
+from seedbed.suite import Metric
+
+Verdict = Literal["better", "worse", "higher", "lower", "no difference", "too small to tell"]
+
+SIMULATED_NOTE = "Simulated: made with the offline model. Figures show how Seedbed works, not how a model does."
+ALPHA = 0.05
+MARGIN = 0.05
+"""Differences up to this are taken as none: absolute for metrics between 0 and 1, else a share of the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverSamples:
+    """A figure over samples, each counted once: the mean of its seeds. The interval is for other samples of the kind,
+    with the seeds that were run."""
+
+    n_samples: int
+    n_clusters: int
+    std: float | None
+    ci_low: float | None
+    ci_high: float | None
+    method: Method | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One benchmark, system, optimizer and model, over all its seeds."""
+
+    suite: str
+    benchmark: str
+    system: str
+    optimizer: str
+    model: str
+    label: str
+    is_baseline: bool
+    metrics: Mapping[str, OverSeeds]
+    samples: Mapping[str, OverSamples]
+    n_seeds: int
+    n_seeds_planned: int
+    n: int
+    n_errors: int
+    n_skipped: int
+    tokens_in: int
+    tokens_out: int
+    list_usd: float | None
+    spent_usd: float | None
+
+    @property
+    def name(self) -> tuple[str, str, str, str]:
+        return self.benchmark, self.system, self.optimizer, self.model
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it may be compared within."""
+        return self.suite, self.benchmark, self.model
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A system against the baseline in one metric, paired by sample."""
+
+    suite: str
+    benchmark: str
+    model: str
+    label: str
+    baseline: str
+    metric: str
+    metric_label: str = ""
+    digits: int = 3
+    higher_is_better: bool | None = True
+    reference: bool = False
+    """Whether it is about a system that every table of the suite has; such tests make no other harder."""
+    n_pairs: int = 0
+    n_clusters: int = 0
+    mean: float | None = None
+    baseline_mean: float | None = None
+    difference: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    test: Test | None = None
+    effect_size: float | None = None
+    detectable: float | None = None
+    """The smallest true difference that samples of this number and spread would show four times in five."""
+    margin: float | None = None
+    """A difference up to this is taken as none."""
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    verdict: Verdict = "too small to tell"
+
+    @property
+    def significant(self) -> bool:
+        return self.p_holm is not None and self.p_holm < ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    sweep: str
+    status: str
+    """completed | partial | budget_reached | interrupted"""
+    simulated: bool
+    n_cells: int
+    margin: float
+    rows: Sequence[Row]
+    comparisons: Sequence[Comparison]
+    missing: Sequence[Mapping[str, str]]
+    costs: Sequence[Mapping[str, Any]]
+    metrics: Mapping[str, Sequence[Metric]]
+    """By suite, what its tables show: its own metrics, then those of added scorers."""
+
+
+def as_data(summary: Summary) -> dict[str, Any]:
+    """What summary.json holds. orjson knows dataclasses and takes a hundredth of the time of `asdict`."""
+    # Names of columns of the ledger are texts of a kind of their own.
+    return orjson.loads(orjson.dumps(summary, option=orjson.OPT_NON_STR_KEYS))

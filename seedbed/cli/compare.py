@@ -1,0 +1,48 @@
+"""`seedbed compare A B`: is B better than A, worse, no different, or can these samples not tell?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from seedbed.cli.locate import locate
+from seedbed.cli.main import EXIT_OK
+from seedbed.errors import UserError
+
+if TYPE_CHECKING:
+    from seedbed.phases.compare import Side
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from seedbed.phases.compare import compare
+    from seedbed.report.tables import comparison_table
+    from seedbed.report.writers import markdown_table
+
+    a, b = _side(arguments.a, arguments.out), _side(arguments.b, arguments.out)
+    made = [c for c in compare(a, b, arguments.margin) if c.difference is not None]
+    if arguments.metric:
+        known = sorted({c.metric for c in made})
+        if arguments.metric not in known:
+            raise UserError(f"--metric {arguments.metric!r}: not among those both have: {', '.join(known)}.")
+        made = [c for c in made if c.metric == arguments.metric]
+    if arguments.json:
+        print(json.dumps([asdict(c) for c in made], ensure_ascii=False, indent=2))
+        return EXIT_OK
+    print(f"{b.name} against {a.name}\n")
+    for suite in dict.fromkeys(c.suite for c in made):
+        for metric in b.run.plan.metrics(suite):
+            table = comparison_table(made, suite, metric)
+            if table.rows:
+                print(f"{suite} · {metric.label}\n\n{markdown_table(table)}\n")
+    return EXIT_OK
+
+
+def _side(text: str, out: str) -> Side:
+    from seedbed.phases.compare import Side
+
+    # The colon of s3:// parts nothing.
+    scheme, mark, rest = text.rpartition("://")
+    sweep, _, label = rest.partition(":")
+    return Side(locate(f"{scheme}{mark}{sweep}", out), label or None)

@@ -1,0 +1,37 @@
+"""`seedbed costs`: the account of a sweep, from the ledger."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from seedbed.cli.main import EXIT_OK
+from seedbed.lm.ledger.database import open_database
+from seedbed.lm.ledger.reads import cost_rows
+from seedbed.phases.context import open_run
+from seedbed.phases.summary import cost_table, dollars
+from seedbed.storage.paths import as_root
+from seedbed.storage.store import Store
+
+
+def run(arguments: argparse.Namespace) -> int:
+    store = Store(as_root(arguments.out))
+    run = open_run(str(store.latest_sweep(arguments.sweep)))
+    rows = cost_rows(open_database(run.ledger_url), arguments.sweep)
+    columns, cells = cost_table(rows)
+    widths = [max(len(row[i]) for row in [columns, *cells]) for i in range(len(columns))]
+    for line in [columns, *cells]:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+    print(f"\nspent ${_sum(rows, 'spent_usd')}, of which nothing was paid twice: reused calls cost $0.")
+    at_risk = sum(row["at_risk_usd"] for row in rows)
+    if at_risk:
+        print(
+            f"up to ${dollars(at_risk)} more may have been billed for calls whose end was not seen (lost, timed out)."
+        )
+    return EXIT_OK
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], name: str) -> str:
+    values = [row[name] for row in rows]
+    return dollars(None if any(value is None for value in values) else sum(values))

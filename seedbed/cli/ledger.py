@@ -1,0 +1,90 @@
+"""`seedbed ledger stats|export|prune`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import orjson
+from sqlalchemy import Engine
+
+from seedbed.cli.main import EXIT_OK
+from seedbed.errors import UserError
+from seedbed.lm.ledger.database import open_database, sqlite_url
+from seedbed.lm.ledger.upkeep import export_ledger, export_rows, prune, stats, stored
+from seedbed.storage.redact import redact
+from seedbed.storage.store import Store
+
+_DAY_S = 86400.0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    engine = _open(arguments.ledger, arguments.out)
+    try:
+        match arguments.action:
+            case "stats":
+                _stats(engine)
+            case "export":
+                _export(engine, arguments.sweep, arguments.to, bodies=not arguments.no_bodies)
+            case _:
+                _prune(engine, arguments.sweep, arguments.older_than, apply=arguments.yes)
+    finally:
+        engine.dispose()
+    return EXIT_OK
+
+
+def _open(given: str | None, out: str) -> Engine:
+    """A ledger by file or URL, or the one of the results folder; never a new one."""
+    if given is None and "://" in out:
+        raise UserError(f"--out {out}: no ledger lies on object storage; name it with --ledger FILE_OR_URL.")
+    url = given or Store(Path(out).resolve()).ledger_url
+    if "://" not in url:
+        url = sqlite_url(Path(url).resolve())
+    file = Path(url.removeprefix("sqlite:///"))
+    if url.startswith("sqlite:///") and not file.exists():
+        raise UserError(f"{file}: no ledger there; name one with --ledger FILE_OR_URL or its folder with --out DIR.")
+    return open_database(url)
+
+
+def _stats(engine: Engine) -> None:
+    for row in stats(engine):
+        counts = ", ".join(f"{row[name]} {name}" for name in ("paid", "reused", "failed", "lost") if row[name])
+        spent = f"${row['spent_usd'] or 0.0:.6f}" + (
+            f" ({row['unpriced']} calls without a price)" if row["unpriced"] else ""
+        )
+        tokens = f"{row['tokens_in']} tokens in, {row['tokens_out']} out"
+        print(f"{row['sweep']}: {counts or 'nothing ended'}; {tokens}; {spent}")
+        if row["at_risk_usd"]:
+            print(f"  up to ${row['at_risk_usd']:.6f} more may have been billed (lost, timed out)")
+        if row["in_flight"]:
+            print(f"  {row['in_flight']} in flight, or left so by a process that was killed")
+    answers, size = stored(engine)
+    print(f"{answers} answers kept for reuse, {size / 1e6:.1f} MB of bodies")
+
+
+def _export(engine: Engine, sweep: str | None, target: str, *, bodies: bool) -> None:
+    if target.endswith(".sqlite"):
+        count = export_ledger(engine, sweep, Path(target).resolve())
+        print(
+            f"{count} attempts with their bodies in {target}; `seedbed run CONFIG --replay` works from it as the ledger"
+        )
+        return
+    rows = (redact(orjson.dumps(row).decode()).encode() + b"\n" for row in export_rows(engine, sweep, bodies=bodies))
+    if target == "-":
+        sys.stdout.buffer.writelines(rows)
+        return
+    with Path(target).open("wb") as file:
+        file.writelines(rows)
+
+
+def _prune(engine: Engine, sweep: str | None, days: float | None, *, apply: bool) -> None:
+    if sweep is None and days is None:
+        raise UserError("say what to drop: --older-than DAYS, --sweep NAME, or both.")
+    before = None if days is None else time.time() - days * _DAY_S
+    answers, size = prune(engine, before=before, sweep=sweep, apply=apply)
+    what = f"{answers} stored answers, {size / 1e6:.1f} MB"
+    print(
+        f"dropped {what}; the account of calls and dollars stays" if apply else f"would drop {what}; add --yes to do it"
+    )

@@ -1,0 +1,203 @@
+"""`seedbed`: reads the command line and hands over to the module of the command."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+
+from seedbed.cli.again import same_command
+from seedbed.errors import Signalled, UserError
+from seedbed.local.signals import interrupt, on_signal
+from seedbed.storage.paths import explain, file_mask
+from seedbed.storage.redact import redact
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command. A user's mistake is one sentence and exit code 2, never a traceback; a signal ends it with 128 and
+    its number."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = argparse.Namespace(command=None)
+    try:
+        with on_signal(interrupt):
+            arguments = _parsed(words)
+            return _run(arguments)
+    except KeyboardInterrupt as stop:
+        again = same_command(arguments) if arguments.command == "run" else shlex.join(["seedbed", *words])
+        print(f"\nStopped. To go on: {again}", file=sys.stderr)
+        return stop.exit_code if isinstance(stop, Signalled) else EXIT_INTERRUPTED
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(words)
+    if rest and arguments.command != "score":
+        parser.error(f"unrecognised arguments: {' '.join(rest)}")
+    arguments.rest = rest
+    return arguments
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        # What a command makes, and what it starts, is for this user alone unless SEEDBED_UMASK says otherwise.
+        before = os.umask(file_mask())
+        try:
+            command = importlib.import_module(f"seedbed.cli.{arguments.command}")
+            return command.run(arguments)
+        finally:
+            os.umask(before)
+    except UserError as error:
+        print(redact(f"seedbed: {error}"), file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        return EXIT_OK
+    except Exception as error:
+        sentence = explain(error)
+        if sentence is None:
+            raise
+        print(redact(f"seedbed: {sentence}"), file=sys.stderr)
+        return EXIT_USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="seedbed", description="LLM experiments over seeds, benchmarks and systems, with every token counted."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text)
+
+    for name, text in (
+        ("run", "Run a sweep, or go on with one that was interrupted."),
+        ("plan", "Show the cells of a sweep and estimate its calls and dollars; nothing is run."),
+    ):
+        command = add(name, text)
+        command.add_argument("config", metavar="CONFIG", help="the sweep's YAML file")
+        command.add_argument(
+            "--set", dest="overrides", metavar="FIELD=VALUE", action="append", default=[], help="override a field"
+        )
+        command.add_argument("--out", metavar="DIR", help="where results go (default: `out` of the config)")
+        if name == "run":
+            command.add_argument(
+                "--fresh", action="store_true", help="use nothing made before: pay for every call again"
+            )
+            command.add_argument(
+                "--replay", action="store_true", help="make no call at all; fail on the first unknown one"
+            )
+    status = add("status", "Show how far sweeps have come.")
+    status.add_argument("sweep", metavar="SWEEP", nargs="?", help="name of a sweep; all if left out")
+    costs = add("costs", "Show calls, tokens and dollars of a sweep by phase, role, model and outcome.")
+    costs.add_argument("sweep", metavar="SWEEP")
+    for command in (status, costs):
+        command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+    _add_results(add)
+    told = "Score answers made elsewhere; `seedbed score SUITE --help` lists the suite's options."
+    score = commands.add_parser("score", help=told, add_help=False)
+    for name in ("suite", "file"):
+        score.add_argument(name, nargs="?")
+    score.add_argument("--out")
+    score.add_argument("-h", "--help", action="store_true")
+    synth = add("synth", "Make a test set of RAG cases from documents.")
+    synth.add_argument("documents", metavar="DOC", nargs="+", help="text or Markdown files, or folders of them")
+    synth.add_argument("--out", metavar="CASES.jsonl", required=True, help="the file of cases to write")
+    synth.add_argument("--cases", metavar="N", type=int, default=20)
+    synth.add_argument("--model", metavar="MODEL", required=True, help="a litellm name, or offline/NAME")
+    synth.add_argument("--seed", metavar="S", type=int, default=0)
+    synth.add_argument("--personas", metavar="N", type=int, default=3)
+    synth.add_argument("--multi-hop", metavar="SHARE", type=float, default=0.25, help="share that needs two units")
+    synth.add_argument("--temperature", metavar="T", type=float, default=0.0)
+    synth.add_argument("--concurrency", metavar="N", type=int, default=8)
+    synth.add_argument("--api-base", metavar="URL", help="address of an OpenAI-compatible endpoint")
+    synth.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
+    synth.add_argument("--max-usd", metavar="USD", type=float, help="start no call that could pass this sum")
+    meta = add("meta", "Judge the judge: accuracy, bias and confusion on cases whose truth is planted.")
+    meta.add_argument("suite", metavar="SUITE")
+    meta.add_argument("--judge", metavar="MODEL", required=True, help="a litellm name, or offline/NAME")
+    meta.add_argument("--judge-base", metavar="URL", help="address of an OpenAI-compatible endpoint")
+    meta.add_argument("--judge-key-env", metavar="NAME", help="environment variable that holds the key")
+    meta.add_argument("--judge-ability", metavar="0..1", type=float, help="ability of an offline judge")
+    meta.add_argument("--out", metavar="DIR", default="experiment_runs_data/meta", help="where results and ledger go")
+    ledger = add("ledger", "Show, copy or clean up the record of all calls.")
+    ledger.add_argument("action", choices=["stats", "export", "prune"])
+    ledger.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="the results folder it lies in")
+    ledger.add_argument("--ledger", metavar="FILE_OR_URL", help="a ledger elsewhere")
+    ledger.add_argument("--sweep", metavar="NAME", help="only what this sweep asked (prune: and no other)")
+    ledger.add_argument("--to", metavar="FILE", default="-", help="export: a .jsonl, or a .sqlite to replay from")
+    ledger.add_argument("--no-bodies", action="store_true", help="export: leave requests and responses out")
+    ledger.add_argument("--older-than", metavar="DAYS", type=float, help="prune: not used for so many days")
+    ledger.add_argument("--yes", action="store_true", help="prune: do it; without this it is only counted")
+    prices = add("prices", "Show what a model would charge.")
+    prices.add_argument("model", metavar="MODEL", help="a litellm name, for example openai/gpt-4.1-mini")
+    control = add("server", "Start, stop or look at the local Prefect server; env: settings for the command prefect.")
+    control.add_argument("action", choices=["start", "stop", "status", "env"])
+    ui = add("ui", "Show the address of the Prefect UI and open it in a browser.")
+    ui.add_argument("--no-open", action="store_true", help="only print the address")
+    ui.add_argument("--reports", action="store_true", help="also serve the reports that artifacts link to")
+    ui.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+    _add_nightly(add)
+    suites = add("suites", "List the suites with their benchmarks, systems and metrics.")
+    suites.add_argument(
+        "--plugin", metavar="MODULE", action="append", default=[], help="import a module of one's own first"
+    )
+    add("schema", "Print the JSON schema of a config (configs/schema.json is made from it).")
+    add("doctor", "Check versions, server, keys and model weights on this machine.")
+    return parser
+
+
+def _add_nightly(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    """Commands for schedules, workers and baselines."""
+    for name, text in (
+        ("deploy", "Register sweep, nightly and rescore with the Prefect server, and what watches them."),
+        ("serve", "Register them and carry them out from here: schedule and worker of a small lab."),
+        ("worker", "Carry out the runs of a work pool."),
+    ):
+        command = add(name, text)
+        command.add_argument("--pool", metavar="NAME", default="seedbed", help="work pool (default: seedbed)")
+        if name == "worker":
+            continue
+        command.add_argument("config", metavar="CONFIG", help="the sweep's YAML file")
+        command.add_argument("--cron", metavar="CRON", default="0 3 * * *", help="when (default: '0 3 * * *')")
+        command.add_argument("--timezone", metavar="ZONE", default="UTC", help="of the schedule (default: UTC)")
+        command.add_argument("--notify", metavar="TYPE/NAME", help="notification block that is told of bad nights")
+        command.add_argument("--file", metavar="FILE", help="another prefect.yaml than Seedbed's")
+    baseline = add("baseline", "Accept a finished run as what nightly runs are held against, or list those accepted.")
+    baseline.add_argument("action", choices=["accept", "list"])
+    baseline.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of its newest run")
+    baseline.add_argument("--note", metavar="TEXT", default="", help="why, for the record")
+    baseline.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+
+
+def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    """Commands on the results of sweeps."""
+    report = add("report", "Write tables, plots and report of a sweep again from its stored rows.")
+    report.add_argument("--open", action="store_true", help="open the report in a browser")
+    report.add_argument("--baseline", metavar="SYSTEM", help="compare with this system instead of the first")
+    report.add_argument("--samples", type=int, default=20_000, metavar="N", help="samples shown (default: %(default)s)")
+    compare = add("compare", "Compare two sweeps, or two systems (SWEEP:SYSTEM), sample by sample.")
+    for name, text in (("a", "what is held against"), ("b", "what is judged: better, worse, ...")):
+        compare.add_argument(name, metavar=name.upper(), help=f"{text}: SWEEP or SWEEP:SYSTEM")
+    compare.add_argument("--metric", metavar="NAME", help="one metric only")
+    compare.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    for command in (report, compare):
+        command.add_argument(
+            "--margin", type=float, default=0.05, metavar="D", help="differences up to this are none (default: 0.05)"
+        )
+    verify = add("verify", "Recompute every published figure from the stored rows; fail on any difference.")
+    rescore = add("rescore", "Score the stored answers of a sweep again, without generating any.")
+    export = add("export", "Write every sample of a sweep as one table.")
+    export.add_argument("--format", choices=["csv", "parquet"], default="csv", help="default: csv")
+    export.add_argument("--to", metavar="FILE", help="where to (default: samples.FORMAT in the run's folder)")
+    for command in (report, verify, rescore, export):
+        command.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of one of its runs")
+    for command in (report, compare, verify, rescore, export):
+        command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

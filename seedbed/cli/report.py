@@ -1,0 +1,40 @@
+"""`seedbed report`: write summary, plots and report of a sweep again from its stored rows."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from pathlib import Path
+
+from seedbed.cli.locate import locate
+from seedbed.cli.main import EXIT_OK
+from seedbed.errors import UserError
+from seedbed.storage.paths import home, is_local
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from seedbed.phases.aggregate import publish_again
+    from seedbed.phases.publish import Choices
+
+    found = locate(arguments.sweep, arguments.out)
+    choices = Choices(arguments.baseline, arguments.margin, arguments.samples)
+    if not publish_again(found, choices):
+        raise UserError(f"{arguments.sweep}: no cell has been scored yet; go on with `seedbed run`.")
+    report = found.folder / "report.html"
+    print((found.folder / "summary.md").read_text(encoding="utf-8"))
+    for name in ("report.html", "summary.md", "summary.csv", "summary.tex", "summary.json", "costs.csv", "plots"):
+        print(f"  {found.folder / name}")
+    if arguments.open:
+        webbrowser.open(_on_disk(report).as_uri())
+    return EXIT_OK
+
+
+def _on_disk(report: Path) -> Path:
+    """The report itself, or a copy of it where it lies on object storage, which a browser cannot read."""
+    if is_local(report):
+        return report
+    from seedbed.storage.objects import download
+
+    copy = download(report, home() / "reports" / report.parent.parent.name / report.parent.name)
+    print(f"  a copy to look at: {copy}")
+    return copy

@@ -1,0 +1,85 @@
+"""`seedbed run`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from seedbed.cli.again import same_command
+from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
+from seedbed.cli.plan import show_warnings
+from seedbed.cli.progress_bar import show_progress
+from seedbed.local.launch import Launched, check_runner, run_sweep
+from seedbed.phases.prepare import prepare
+from seedbed.storage.paths import as_root
+from seedbed.sweep.checks import missing_keys
+from seedbed.sweep.config import load_config
+from seedbed.sweep.plan import make_plan
+
+
+def run(arguments: argparse.Namespace) -> int:
+    config, source = load_config(Path(arguments.config), arguments.overrides)
+    plan = make_plan(config, source)
+    if not arguments.replay:
+        missing_keys(config, source)
+    show_warnings(plan)
+    root = as_root(arguments.out or config.out)
+    check_runner(plan.config.runner)
+    folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
+    print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
+    # From here on there is something to go on with; --fresh would start over.
+    arguments.fresh = False
+    with show_progress(plan):
+        launched = run_sweep(folder, config.runner, to_go_on=f"To go on: {same_command(arguments)}")
+    _conclude(launched, root, arguments)
+    return leave(launched)
+
+
+def leave(launched: Launched) -> int:
+    """The exit code. Where the server is gone, the process ends here: what Prefect would still try takes minutes."""
+    code = _exit_code(launched)
+    if launched.server_gone:
+        print(f"\nThe Prefect server {launched.ui} is gone: its UI lacks the end of this sweep.", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _exit_code(launched: Launched) -> int:
+    if launched.status == "interrupted":
+        return launched.signal.exit_code if launched.signal else EXIT_INTERRUPTED
+    return EXIT_OK if launched.status == "completed" else EXIT_FAILED
+
+
+def _conclude(launched: Launched, root: Path, arguments: argparse.Namespace) -> None:
+    from seedbed.phases.aggregate import read_console
+    from seedbed.phases.changes import read_ran
+    from seedbed.phases.context import open_run
+
+    print()
+    done = open_run(str(launched.folder))
+    for line in read_ran(done):
+        print(line)
+    print()
+    print(read_console(done))
+    print()
+    print((launched.folder / "summary.md").read_text(encoding="utf-8"))
+    for name in ("report.html", "summary.md", "summary.tex", "summary.csv", "summary.json", "costs.csv"):
+        print(f"  {launched.folder / name}")
+    print(f"  {root / 'experiment_runs'}/seed_*/   one folder a cell")
+    print(f"  {launched.ui}   the Prefect UI")
+    if launched.status != "completed":
+        print(f"\n{_advice(launched.status)} To go on: {same_command(arguments)}", file=sys.stderr)
+
+
+def _advice(status: str) -> str:
+    match status:
+        case "budget_reached":
+            return "The budget is used up; everything paid for is kept. Raise it (field budget) and run again."
+        case "interrupted":
+            return "Stopped. Everything paid for is kept."
+        case _:
+            return "Some cells have no result; the table above names them. What succeeded is not paid again."

@@ -1,0 +1,3 @@
+"""`seedbed serve`; see `deploy`."""
+
+from seedbed.cli.deploy import run as run

@@ -1,0 +1,3 @@
+"""`seedbed worker`; see `deploy`."""
+
+from seedbed.cli.deploy import run as run

@@ -1,3 +1,0 @@
-"""`seedbed worker`; see `deploy`."""
-
-from seedbed.commands.deploy import run as run

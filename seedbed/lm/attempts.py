@@ -1,0 +1,275 @@
+"""One attempt at one request, from the ledger or by a call, recorded whatever happens to it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import orjson
+from sqlalchemy.exc import SQLAlchemyError
+
+from seedbed.errors import BudgetReached, ProviderError, ReplayMiss, SeedbedError, SweepStopped
+from seedbed.lm.fatal import advice, fatal_sentence
+from seedbed.lm.ledger import (
+    Begin,
+    BeginResult,
+    Busy,
+    CallScope,
+    Cap,
+    End,
+    Granted,
+    Ledger,
+    OverBudget,
+    Stored,
+    Unknown,
+)
+from seedbed.lm.limits import Limiter, Slot
+from seedbed.lm.pace import Pace
+from seedbed.lm.prices import TokenPrice, worst_case
+from seedbed.lm.stop import StopSignal
+from seedbed.lm.tokens import rough_size, told_usage
+from seedbed.lm.types import Attempt, JsonDict, Usage
+from seedbed.storage.redact import redact
+from seedbed.sweep.config import ModelConfig
+
+R = TypeVar("R")
+
+_POLL_S = 0.1
+_LONG_PAUSE_S = 20.0
+"""What is longer looks like a hang to who watches, unless it is said."""
+
+logger = logging.getLogger("seedbed.lm")
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """For whom and with which model an LM calls."""
+
+    scope: CallScope
+    model: ModelConfig
+    caps: tuple[Cap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[R]):
+    """What tells a chat from an embedding. `read` refuses a reply it cannot use with a ProviderError."""
+
+    send: Callable[[JsonDict, Attempt], Awaitable[JsonDict]]
+    read: Callable[[JsonDict], R]
+    usage: Callable[[JsonDict, JsonDict], Usage]
+    worth_keeping: Callable[[JsonDict], bool]
+
+
+@dataclass(slots=True)
+class ModelState:
+    """What all calls of one model share."""
+
+    limiter: Limiter
+    price: TokenPrice | None
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[R]):
+    """One request of one caller."""
+
+    binding: Binding
+    kind: Kind[R]
+    body: JsonDict
+    attempt: Attempt
+    sample: str | None
+    pause_s: float = 0.0
+    """To wait before it is tried, after a try that failed."""
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", rough_size(self.body))
+
+
+class Attempts:
+    """The one way to make an attempt, whatever its kind. Must be used from one event loop only."""
+
+    def __init__(
+        self, ledger: Ledger, stops: StopSignal, stop: Callable[[SeedbedError], None], *, replay: bool
+    ) -> None:
+        self._ledger = ledger
+        self._stops = stops
+        self._stop = stop
+        self._replay = replay
+        self.pace = Pace()
+        self._flights: dict[str, asyncio.Future[Stored | None]] = {}
+
+    async def answer(self, query: Query[R], state: ModelState) -> R:
+        """The reply, from the ledger if it is there, else by one call. Failures are ProviderErrors."""
+        await self._stops.sleep(query.pause_s, query.binding.scope.cell)
+        key, known = query.attempt.key, None
+        while known is None and (flight := self._flights.get(key)) is not None:
+            # The same request is on its way: its answer will be ours too.
+            await asyncio.wait([flight])
+            known = flight.result()
+        if known is not None:
+            return await self._record_reuse(query, state, known)
+        mine = self._flights[key] = asyncio.get_running_loop().create_future()
+        fresh: Stored | None = None
+        try:
+            while True:
+                with await state.limiter.slot() as slot:
+                    found = await self._try(query, state, slot)
+                if found is not None:
+                    reply, fresh = found
+                    return reply
+                # Somebody else has the request in flight or the money reserved; no slot is held meanwhile.
+                await self._stops.sleep(_POLL_S, query.binding.scope.cell)
+        finally:
+            del self._flights[key]
+            mine.set_result(fresh)
+
+    async def _record_reuse(self, query: Query[R], state: ModelState, known: Stored) -> R:
+        self._stops.check(query.binding.scope.cell)
+        await self._recorded(self._ledger.begin(self._begin(query, state, known)))
+        return query.kind.read(orjson.loads(known.body))
+
+    async def _try(self, query: Query[R], state: ModelState, slot: Slot) -> tuple[R, Stored | None] | None:
+        scope = query.binding.scope
+        self._stops.check(scope.cell)
+        begin = self._begin(query, state)
+        match await self._begun(begin):
+            case Stored() as stored:
+                return query.kind.read(orjson.loads(stored.body)), stored
+            case Granted(attempt_id):
+                return await self._call(query, state, slot, begin, attempt_id)
+            case Busy():
+                return None
+            case OverBudget(cap, used, reserved):
+                if reserved == 0.0:
+                    self._over_budget(scope, cap, used)
+                return None
+            case Unknown():
+                key = query.attempt.key[:12]
+                self._stop(ReplayMiss(f"a replay met a request that is not in the ledger (key {key}, {scope.model})"))
+                return None
+
+    def _begin(self, query: Query[Any], state: ModelState, known: Stored | None = None) -> Begin:
+        body = query.body
+        asked = body.get("max_tokens") or body.get("max_completion_tokens")
+        return Begin(
+            scope=query.binding.scope,
+            key=query.attempt.key,
+            number=query.attempt.number,
+            sample=query.sample,
+            request=orjson.dumps(body),
+            reserved_usd=worst_case(query.binding.model, state.price, query.size, asked, _answers(body)),
+            caps=query.binding.caps,
+            may_call=not self._replay,
+            known=known,
+        )
+
+    async def _begun(self, begin: Begin) -> BeginResult:
+        """Begin; a caller that is cancelled meanwhile leaves no attempt open behind it."""
+        future = self._ledger.begin(begin)
+        try:
+            return await self._recorded(asyncio.shield(future))
+        except asyncio.CancelledError:
+            future.add_done_callback(lambda done: self._give_back(begin, done))
+            raise
+
+    def _give_back(self, begin: Begin, done: asyncio.Future[BeginResult]) -> None:
+        if not done.cancelled() and done.exception() is None and isinstance(granted := done.result(), Granted):
+            self._ledger.end(_not_sent(begin, granted.attempt_id))
+
+    async def _call(
+        self, query: Query[R], state: ModelState, slot: Slot, begin: Begin, attempt_id: int
+    ) -> tuple[R, Stored | None]:
+        cell, limiter = begin.scope.cell, state.limiter
+        ended: End | None = _not_sent(begin, attempt_id)
+        reply: JsonDict | None = None
+        sent_at = time.monotonic()
+        try:
+            await limiter.wait_to_send(query.size, lambda seconds: self._stops.sleep(seconds, cell))
+            self._stops.check(cell)
+            sent_at, ended = time.monotonic(), None
+            reply = await query.kind.send(query.body, query.attempt)
+            answer = query.kind.read(reply)
+            usage = query.kind.usage(query.body, reply)
+            cost = state.price.cost(usage) if state.price else None
+            # A key that an endpoint quotes is kept nowhere.
+            said = redact(orjson.dumps(reply).decode()).encode() if query.kind.worth_keeping(reply) else None
+            kept = Stored(said, usage) if said else None
+            took = time.monotonic() - sent_at
+            body = kept.body if kept else None
+            ended = End(attempt_id, begin, "paid", usage, cost, cost, 0.0, took, response=body)
+        except ProviderError as error:
+            error.message = advice(error)
+            if error.kind == "rate_limit":
+                _tell_long(query.binding.model, limiter.rate_limited(error.retry_after, sent_at))
+            told = told_usage(reply) if reply else None
+            ended = _failure(begin, attempt_id, error, state.price, told, time.monotonic() - sent_at)
+            if (sentence := fatal_sentence(query.binding.model, error)) is not None:
+                self._stop(SweepStopped(sentence))
+            raise
+        except BaseException as error:
+            if ended is None:
+                at_risk, name = begin.reserved_usd or 0.0, type(error).__name__
+                took = time.monotonic() - sent_at
+                ended = End(attempt_id, begin, "lost", None, 0.0, 0.0, at_risk, took, response=None, error_class=name)
+            raise
+        finally:
+            # Also when cancelled, or after a bug in a provider: no record may say "in flight" for ever.
+            assert ended is not None
+            recorded = self._ledger.end(ended)
+            # The next call may go: the ledger writes in order, so its begin is never on record before this end.
+            slot.release()
+            if ended.outcome != "lost":
+                await self._recorded(recorded)
+        limiter.succeeded()
+        limiter.settle(query.size, usage.input + usage.output)
+        await self.pace.turn()
+        return answer, kept
+
+    async def _recorded(self, future: asyncio.Future[R]) -> R:
+        """What cannot be written down must not be paid for: a broken ledger stops everything."""
+        try:
+            return await future
+        except SQLAlchemyError as error:
+            reason = SweepStopped(
+                f"the ledger cannot be written ({error.__cause__ or error}); no call is made without it"
+            )
+            self._stop(reason)
+            raise reason from error
+
+    def _over_budget(self, scope: CallScope, cap: Cap, used: float) -> None:
+        if cap.scope.startswith("sweep:"):
+            self._stop(BudgetReached(f"the next call could take the sweep past ${cap.max_usd:g} (${used:.4f} used)"))
+        else:
+            text = f"the next call could take the cell past its ${cap.max_usd:g} (${used:.4f} used)"
+            self._stops.stop_cell(scope.cell, BudgetReached(text))
+
+
+def _tell_long(model: ModelConfig, pause: float) -> None:
+    if pause > _LONG_PAUSE_S:
+        logger.warning("%s takes no calls for %.0f s (429, Retry-After); waiting", model.model, pause)
+
+
+def _answers(body: JsonDict) -> int:
+    """How many answers a request asks for; each is billed."""
+    asked = body.get("n")
+    return asked if isinstance(asked, int) and asked > 1 else 1
+
+
+def _not_sent(begin: Begin, attempt_id: int) -> End:
+    return End(attempt_id, begin, "failed", None, 0.0, 0.0, 0.0, 0.0, response=None, error_class="NotSent")
+
+
+def _failure(
+    begin: Begin, attempt_id: int, error: ProviderError, price: TokenPrice | None, usage: Usage | None, took: float
+) -> End:
+    """A reply that told its tokens was billed for them, however useless it is."""
+    spent = 0.0 if usage is None else price.cost(usage) if price else None
+    at_risk = (begin.reserved_usd or 0.0) if error.maybe_billed and usage is None else 0.0
+    said = redact(error.message)
+    return End(
+        attempt_id, begin, "failed", usage, spent, 0.0, at_risk, took, response=None, error_class=error.kind, error=said
+    )

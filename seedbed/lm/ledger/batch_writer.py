@@ -1,0 +1,226 @@
+"""What a batch of the ledger writes: ends and begins of attempts, in one transaction."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, select
+
+from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.caps import Caps
+from seedbed.lm.ledger.database import split_owners
+from seedbed.lm.ledger.records import Begin, BeginResult, Busy, CallScope, End, Granted, Stored, Unknown
+from seedbed.lm.ledger.repair import late_end, mark_lost
+from seedbed.lm.ledger.statements import Statements
+from seedbed.lm.types import Usage
+
+_OWNER_SHIFT = 40
+_FIND_AT_ONCE = 400
+
+PriceOf = Callable[[str, Usage], float | None]
+"""Model name and usage -> dollars as if fresh; None where the price is unknown."""
+
+
+class BatchWriter:
+    """Used by one thread at a time."""
+
+    def __init__(self, dialect: Dialect, owner: int, list_price: PriceOf, *, store_bodies: bool) -> None:
+        self.owner = owner
+        self._list_price = list_price
+        self._store_bodies = store_bodies
+        self._counter = 0
+        self._statements = Statements(dialect)
+        self._known_caps: set[str] = set()
+
+    def forget(self) -> None:
+        """After a transaction that failed: what was counted in it was not written either."""
+        self._known_caps.clear()
+
+    def write(self, connection: Connection, items: Sequence[Begin | End]) -> list[Any]:
+        """Write a batch in the transaction the connection is in; what each item is answered, in order."""
+        ends = [item for item in items if isinstance(item, End)]
+        begins = [item for item in items if isinstance(item, Begin)]
+        caps = Caps(connection, self._known_caps, self._statements)
+        caps.load([*begins, *(end.begin for end in ends)])
+        # Ends first: what they store may answer a begin of the same batch.
+        if ends:
+            self._write_ends(connection, ends, caps)
+        answers = iter(self._write_begins(connection, begins, caps) if begins else [])
+        caps.write()
+        return [next(answers) if isinstance(item, Begin) else None for item in items]
+
+    # -- begin -----------------------------------------------------------------------------------------------------
+
+    def _write_begins(self, connection: Connection, items: Sequence[Begin], caps: Caps) -> list[BeginResult]:
+        stored = self._find(connection, items)
+        answers: dict[int, BeginResult] = {}
+        claims: list[tuple[int, Begin]] = []
+        for index, item in enumerate(items):
+            found = stored.get(item.key)
+            if item.known is not None:
+                answers[index] = item.known
+            elif found is not None and found[1] >= item.scope.generation:
+                answers[index] = found[0]
+            elif not item.may_call:
+                answers[index] = Unknown()
+            elif (over := caps.reserve(item)) is not None:
+                answers[index] = over
+            else:
+                claims.append((index, item))
+        reused = [
+            self._reused_row(items[i], answer) for i, answer in answers.items() if isinstance(answer, Stored)
+        ]  # fmt: skip
+        if reused:
+            self._statements.insert_attempt.run(connection, reused)
+        if claims:
+            # One order for all writers: two that want the same keys then never wait for each other.
+            self._claim(connection, sorted(claims, key=lambda claim: claim[1].key), answers, caps)
+        return [answers[index] for index in range(len(items))]
+
+    def _find(self, connection: Connection, items: Sequence[Begin]) -> dict[str, tuple[Stored, int]]:
+        keys = list({item.key for item in items if item.known is None})
+        found: dict[str, tuple[Stored, int]] = {}
+        for at in range(0, len(keys), _FIND_AT_ONCE):
+            for row in connection.execute(self._statements.find, {"keys": keys[at : at + _FIND_AT_ONCE]}):
+                usage = Usage(row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.estimated)
+                found[row.key] = (Stored(zlib.decompress(row.body), usage), row.generation)
+        return found
+
+    def _claim(
+        self,
+        connection: Connection,
+        claims: Sequence[tuple[int, Begin]],
+        answers: dict[int, BeginResult],
+        caps: Caps,
+    ) -> None:
+        rows: list[dict[str, Any]] = [
+            self._row(item) | {"reserved_usd": item.reserved_usd, "estimated": False} for _, item in claims
+        ]
+        taken: set[int] = set()
+        contested = self._statements.claim.run(connection, rows) != len(rows)
+        if contested:
+            taken = self._claim_from_dead(connection, rows)
+        late = self._answered_meanwhile(connection, [item for _, item in claims])
+        bodies: list[dict[str, Any]] = []
+        for (index, item), row in zip(claims, rows, strict=True):
+            if row["id"] in taken:
+                caps.settle(item, 0.0)
+                answers[index] = Busy()
+            elif item.key in late:
+                caps.settle(item, 0.0)
+                ended = self._reused_row(item, late[item.key])
+                self._statements.finish.run(connection, [ended | {"id_": row["id"]}])
+                answers[index] = late[item.key]
+            else:
+                answers[index] = Granted(row["id"])
+                if self._store_bodies:
+                    bodies.append({"key": item.key, "body": zlib.compress(item.request, 1)})
+        if bodies:
+            self._statements.keep_request.run(connection, bodies)
+        if contested:
+            caps.recount()
+
+    def _claim_from_dead(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> set[int]:
+        """Some keys are in flight elsewhere: take those of dead processes over; returns the ids that stay refused."""
+        _, dead = split_owners(connection)
+        # A process has a key in flight once. An own row that is still open had its end refused by the database.
+        mark_lost(connection, [*dead, self.owner], keys=[row["key"] for row in rows], but=[row["id"] for row in rows])
+        for row in rows:
+            self._statements.claim.run(connection, [row])
+        ids = [row["id"] for row in rows]
+        mine = connection.scalars(select(schema.attempts.c.id).where(schema.attempts.c.id.in_(ids)))
+        return set(ids) - set(mine)
+
+    def _answered_meanwhile(self, connection: Connection, items: Sequence[Begin]) -> dict[str, Stored]:
+        """Answers committed between our look-up and our claim; SQLite's write lock makes that impossible there."""
+        if connection.dialect.name == "sqlite":
+            return {}
+        found = self._find(connection, items)
+        fresh = {item.key: item.scope.generation for item in items}
+        return {key: stored for key, (stored, generation) in found.items() if generation >= fresh[key]}
+
+    def _row(self, item: Begin) -> dict[str, Any]:
+        self._counter += 1
+        scope: CallScope = item.scope
+        return {
+            "id": (self.owner << _OWNER_SHIFT) + self._counter,
+            "owner": self.owner,
+            "sweep": scope.sweep,
+            "cell": scope.cell,
+            "phase": scope.phase,
+            "role": scope.role,
+            "execution": scope.execution,
+            "sample": item.sample,
+            "model": scope.model,
+            "key": item.key,
+            "number": item.number,
+            "generation": scope.generation,
+            "started_at": time.time(),
+        }
+
+    def _reused_row(self, item: Begin, stored: Stored) -> dict[str, Any]:
+        listed = self._list_price(item.scope.model, stored.usage)
+        return self._row(item) | _ended("reused", stored.usage, 0.0, listed)
+
+    # -- end -------------------------------------------------------------------------------------------------------
+
+    def _write_ends(self, connection: Connection, items: Sequence[End], caps: Caps) -> None:
+        rows = [_end_row(item) for item in items]
+        if self._statements.finish.run(connection, rows) == len(rows):
+            for item in items:
+                caps.settle(item.begin, (item.spent_usd or 0.0) + item.at_risk_usd)
+        else:
+            for item, row in zip(items, rows, strict=True):
+                late_end(connection, item, row)
+            caps.recount()
+        if self._store_bodies:
+            kept = {item.begin.key: _response_row(item) for item in items if item.response is not None}
+            if kept:
+                self._statements.keep_response.run(connection, [kept[key] for key in sorted(kept)])
+
+
+def _ended(outcome: str, usage: Usage | None, spent: float | None, listed: float | None) -> dict[str, Any]:
+    return {
+        "outcome": outcome,
+        "tokens_in": usage.input if usage else None,
+        "tokens_out": usage.output if usage else None,
+        "tokens_cached": usage.cached if usage else None,
+        "tokens_reasoning": usage.reasoning if usage else None,
+        "estimated": usage.estimated if usage else False,
+        "spent_usd": spent,
+        "list_usd": listed,
+        "at_risk_usd": 0.0,
+        "latency_s": None,
+        "error_class": None,
+        "error": None,
+    }
+
+
+def _end_row(item: End) -> dict[str, Any]:
+    return _ended(item.outcome, item.usage, item.spent_usd, item.list_usd) | {
+        "id_": item.attempt_id,
+        "at_risk_usd": item.at_risk_usd,
+        "latency_s": item.latency_s,
+        "error_class": item.error_class,
+        # A database takes no half characters and PostgreSQL no zero bytes, and an error's text may hold them.
+        "error": item.error.encode("utf-8", "replace").decode().replace("\0", "\ufffd") if item.error else None,
+    }
+
+
+def _response_row(item: End) -> dict[str, Any]:
+    usage = item.usage
+    assert usage is not None
+    assert item.response is not None
+    return {
+        "key": item.begin.key,
+        "body": zlib.compress(item.response, 1),
+        "tokens_in": usage.input,
+        "tokens_out": usage.output,
+        "tokens_cached": usage.cached,
+        "tokens_reasoning": usage.reasoning,
+        "estimated": usage.estimated,
+        "generation": item.begin.scope.generation,
+    }

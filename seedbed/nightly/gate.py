@@ -1,0 +1,216 @@
+"""The gate: is a run worse than the accepted baseline? A pass must be earned; what cannot be told is inconclusive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from seedbed.analysis.comparisons import judged, paired
+from seedbed.analysis.results import Comparison
+from seedbed.analysis.score_table import ScoreTable
+from seedbed.errors import UserError
+from seedbed.nightly.baseline import Baseline, Entry, Figures
+from seedbed.phases.compare import aligned, matched
+from seedbed.sweep.config import GateConfig
+
+Word = Literal["pass", "fail", "inconclusive"]
+Level = Literal["fail", "inconclusive", "note"]
+
+MIN_COVERAGE = 0.9
+"""The share of the baseline's samples that must have been scored again."""
+_FEW_CALLS = 20
+_SHORT_S = 0.1
+"""Medians of fewer calls, and differences shorter than this, say nothing of a provider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    level: Level
+    text: str
+
+
+@dataclass(frozen=True)
+class GateResult:
+    verdict: Word
+    reasons: Sequence[Reason]
+    comparisons: Sequence[Comparison]
+    """Every judged metric of every system against the baseline."""
+    baseline: str | None
+    """Which baseline it was held against."""
+
+    @property
+    def headline(self) -> str:
+        """The verdict with its first reason: one line for a state or a message."""
+        deciding = [reason.text for reason in self.reasons if reason.level == self.verdict]
+        more = f" (and {len(deciding) - 1} more)" if len(deciding) > 1 else ""
+        return f"{self.verdict}: {deciding[0]}{more}" if deciding else f"{self.verdict}: no worse than {self.baseline}"
+
+    @classmethod
+    def undecided(cls, why: str) -> GateResult:
+        """What is said where nothing could be compared."""
+        return cls("inconclusive", [Reason("inconclusive", why)], [], None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"headline": self.headline, **asdict(self)}
+
+
+def judge(baseline: Baseline | None, night: Sequence[Entry], status: str, config: GateConfig) -> GateResult:
+    """Hold a run (its results and how it ended) against the baseline."""
+    if not night:
+        return _result([Reason("inconclusive", f"the run is {status} and no cell of it has a result")], [], baseline)
+    reasons: list[Reason] = []
+    if status != "completed":
+        reasons.append(Reason("inconclusive", f"the run is {status}: not all of its cells have a result"))
+    if baseline is None:
+        text = "there is no accepted baseline; look at this run, then `seedbed baseline accept SWEEP`"
+        return _result([*reasons, Reason("inconclusive", text)], [], None)
+    pairs = _pairs(baseline, night)
+    reasons += _missing(baseline, pairs)
+    usable = [pair for pair in pairs if _same_terms(pair, reasons)]
+    comparisons = _comparisons(usable, config)
+    if not comparisons:
+        reasons.append(Reason("inconclusive", "the run and the baseline share no system on the same samples"))
+    for comparison in comparisons:
+        reasons += _of_comparison(comparison)
+    for base, own in usable:
+        reasons += _coverage(base, own)
+        for label in _shared(base, own):
+            place = f"{own.table.key[1]} · {label}"
+            reasons += _of_figures(place, base.figures[label], own.figures[label], config)
+    return _result(reasons, comparisons, baseline)
+
+
+def _result(reasons: Sequence[Reason], comparisons: Sequence[Comparison], baseline: Baseline | None) -> GateResult:
+    levels = {reason.level for reason in reasons}
+    verdict: Word = "fail" if "fail" in levels else "inconclusive" if "inconclusive" in levels else "pass"
+    return GateResult(verdict, list(reasons), list(comparisons), baseline.title if baseline else None)
+
+
+def _pairs(baseline: Baseline, night: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
+    ours = {entry.table.key: entry for entry in baseline.entries}
+    theirs = {entry.table.key: entry for entry in night}
+    found = matched({k: e.table for k, e in ours.items()}, {k: e.table for k, e in theirs.items()})
+    return [(ours[base.key], theirs[own.key]) for base, own in found]
+
+
+def _missing(baseline: Baseline, pairs: Sequence[tuple[Entry, Entry]]) -> Iterator[Reason]:
+    seen = {(base.table.key, label) for base, own in pairs for label in _shared(base, own)}
+    for entry in baseline.entries:
+        for label in entry.table.values:
+            if (entry.table.key, label) not in seen:
+                place = f"{entry.table.key[1]} · {label} · {entry.table.key[2]}"
+                yield Reason("inconclusive", f"{place} is in the baseline and has no result in this run")
+
+
+def _same_terms(pair: tuple[Entry, Entry], reasons: list[Reason]) -> bool:
+    base, own = pair
+    words = {"scoring": "the scoring of suite", "data": "the data of benchmark"}
+    changed = [name for name in words if base.made_with.get(name) != own.made_with.get(name)]
+    for name in changed:
+        what = own.table.key[0 if name == "scoring" else 1]
+        text = f"{words[name]} {what} has changed since the baseline; look at a run, then accept it anew"
+        reasons.append(Reason("inconclusive", text))
+    return not changed
+
+
+def _comparisons(pairs: Sequence[tuple[Entry, Entry]], config: GateConfig) -> list[Comparison]:
+    made: list[Comparison] = []
+    for base, own in pairs:
+        wanted = _metrics(base.table, own.table, config)
+        values = [
+            (label, own.table.values[label], aligned(base.table, label, own.table)) for label in _shared(base, own)
+        ]
+        made += paired(own.table, values, "baseline", config.min_effect, wanted)
+    return judged(made, config.alpha)
+
+
+def _metrics(base: ScoreTable, own: ScoreTable, config: GateConfig) -> Sequence[str]:
+    """Those the config names for the suite, or the first that is declared as a mean of samples. A pooled figure is
+    judged by what its samples scored, where they score it at all."""
+    suite, known = own.key[0], [metric for metric in own.metrics if metric in own.means]
+    if suite not in config.metrics:
+        return known[:1]
+    for name in config.metrics[suite]:
+        if name not in own.metrics:
+            raise UserError(f"gate.metrics.{suite}: no metric {name!r}; known: {', '.join(own.metrics)}.")
+        if name not in known and not (own.has_samples(name) or base.has_samples(name)):
+            raise UserError(
+                f"gate.metrics.{suite}: {name!r} is a figure of the whole run that samples do not have, and cannot be "
+                f"paired; take {', '.join(known)}."
+            )
+    return config.metrics[suite]
+
+
+def _of_comparison(c: Comparison) -> Iterator[Reason]:
+    place = f"{c.benchmark} · {c.label}: {c.metric_label}"
+    if c.difference is None or c.p_holm is None or c.mean is None or c.baseline_mean is None:
+        yield Reason("inconclusive", f"{place} has {c.n_pairs} pairs of samples, too few to compare")
+        return
+    shown = (
+        f"{place} {c.mean:.{c.digits}f} against {c.baseline_mean:.{c.digits}f} "
+        f"(difference {c.difference:+.{c.digits}f}, p = {c.p_holm:.2g} after Holm, n = {c.n_pairs})"
+    )
+    match c.verdict:
+        case "worse" if abs(c.difference) > (c.margin or 0.0):
+            yield Reason("fail", f"{shown} is worse")
+        case "worse":
+            yield Reason("note", f"{shown} is worse by less than min_effect")
+        case "better" | "higher" | "lower":
+            yield Reason("note", f"{shown} is {c.verdict}")
+        case "too small to tell":
+            least = "" if not c.detectable else f"; only a difference of {c.detectable:.2g} would show"
+            text = f"{shown} is too small a test to rule out a drop of {c.margin:.2g}{least}"
+            yield Reason("inconclusive", text)
+        case _:
+            pass
+
+
+def _coverage(base: Entry, own: Entry) -> Iterator[Reason]:
+    scored = set(own.table.sample_ids)
+    share = sum(sample in scored for sample in base.table.sample_ids) / max(1, len(base.table.sample_ids))
+    if share < MIN_COVERAGE:
+        yield Reason("inconclusive", f"{own.table.key[1]}: only {share:.0%} of the baseline's samples are in this run")
+
+
+def _of_figures(place: str, base: Figures, own: Figures, config: GateConfig) -> Iterator[Reason]:
+    if config.max_error_share is not None and own.error_share is not None:
+        allowed = config.max_error_share + (base.error_share or 0.0)
+        if own.error_share > allowed:
+            yield Reason(
+                "fail",
+                f"{place}: {own.n_errors} of {own.n_samples} samples failed "
+                f"({own.error_share:.1%}, {allowed:.1%} allowed)",
+            )
+    if config.max_cost_growth is not None:
+        yield from _cost(place, base, own, config.max_cost_growth)
+    if config.max_latency_growth is not None:
+        yield from _latency(place, base, own, config.max_latency_growth)
+
+
+def _cost(place: str, base: Figures, own: Figures, allowed: float) -> Iterator[Reason]:
+    """By dollars as if fresh; by tokens where a price is unknown, or was nothing."""
+    priced = bool(base.list_usd) and own.list_usd is not None
+    before = base.list_usd if priced else base.tokens
+    after = own.list_usd if priced else own.tokens
+    if not before or after is None or not base.n_samples or not own.n_samples:
+        return
+    growth = (after / own.n_samples) / (before / base.n_samples) - 1
+    if growth > allowed:
+        unit = "dollars" if priced else "tokens"
+        yield Reason("fail", f"{place}: a sample costs {growth:+.0%} in {unit} ({allowed:+.0%} allowed)")
+
+
+def _latency(place: str, base: Figures, own: Figures, allowed: float) -> Iterator[Reason]:
+    if base.latency_s is None or own.latency_s is None or min(base.n_latencies, own.n_latencies) < _FEW_CALLS:
+        return
+    if own.latency_s - base.latency_s > max(_SHORT_S, base.latency_s * allowed):
+        yield Reason(
+            "fail",
+            f"{place}: the median call takes {own.latency_s:.2f} s instead of {base.latency_s:.2f} s "
+            f"({allowed:+.0%} allowed, n = {own.n_latencies})",
+        )
+
+
+def _shared(base: Entry, own: Entry) -> list[str]:
+    return [label for label in own.table.values if label in base.table.values]

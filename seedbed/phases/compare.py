@@ -1,0 +1,95 @@
+"""Two sweeps, or two systems, on the samples they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from seedbed.analysis.comparisons import judged, paired
+from seedbed.analysis.results import MARGIN, Comparison
+from seedbed.analysis.score_table import ScoreTable, TableKey
+from seedbed.errors import UserError
+from seedbed.phases.context import SweepRun
+from seedbed.phases.score_tables import score_tables
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Side:
+    """A sweep's run, and the one system of it that is meant; None for all."""
+
+    run: SweepRun
+    label: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.run.plan.config.name if self.label is None else f"{self.run.plan.config.name}:{self.label}"
+
+
+def compare(a: Side, b: Side, margin: float = MARGIN) -> list[Comparison]:
+    """b against a, paired by sample in every metric that is a mean of samples. Holm's family is all tests of a metric.
+
+    Contests are matched by suite, benchmark and model, or without the model where each side has only one of them: that
+    is how a new model is held against an old one.
+    """
+    ours, theirs = _by_key(a), _by_key(b)
+    made: list[Comparison] = []
+    for base, own in matched(ours, theirs):
+        for first, second in _labels(a, b, base, own):
+            pairs = [(second, own.values[second], aligned(base, first, own))]
+            made += paired(own, pairs, f"{a.name if a.label else f'{a.name}:{first}'}", margin)
+    if not made:
+        raise UserError(f"{a.name} and {b.name} share no system on the same benchmark; name them as SWEEP:SYSTEM.")
+    return judged(made)
+
+
+def _by_key(side: Side) -> dict[TableKey, ScoreTable]:
+    found = {table.key: table for table in score_tables(side.run.store, side.run.plan)}
+    labels = {label for table in found.values() for label in table.values}
+    if side.label is not None and side.label not in labels:
+        raise UserError(f"{side.name}: no such system with results; known: {', '.join(sorted(labels)) or 'none'}.")
+    return found
+
+
+def matched(
+    ours: Mapping[TableKey, ScoreTable], theirs: Mapping[TableKey, ScoreTable]
+) -> list[tuple[ScoreTable, ScoreTable]]:
+    """Pairs of tables that put the same benchmark to systems, with the same model or each with its only one."""
+    found: list[tuple[ScoreTable, ScoreTable]] = []
+    for key, own in theirs.items():
+        if key in ours:
+            found.append((ours[key], own))
+            continue
+        like = [table for other, table in ours.items() if other[:2] == key[:2]]
+        if len(like) == 1 and sum(other[:2] == key[:2] for other in theirs) == 1:
+            found.append((like[0], own))
+    return found
+
+
+def _labels(a: Side, b: Side, base: ScoreTable, own: ScoreTable) -> Sequence[tuple[str, str]]:
+    if a.label is None and b.label is None:
+        return [(label, label) for label in own.values if label in base.values]
+    return [
+        (first, second)
+        for first in base.values
+        for second in own.values
+        if first == (a.label or second) and second == (b.label or first)
+    ]
+
+
+def aligned(base: ScoreTable, label: str, own: ScoreTable) -> NDArray[np.float64]:
+    """Values of a system of one table in the order of another's samples and metrics; nan where it lacks one."""
+    import numpy as np
+
+    rows = {sample: place for place, sample in enumerate(base.sample_ids)}
+    columns = {metric: place for place, metric in enumerate(base.metrics)}
+    shared = [sample in rows for sample in own.sample_ids], [metric in columns for metric in own.metrics]
+    found = np.full((len(own.sample_ids), len(own.metrics)), np.nan)
+    from_rows = [rows[sample] for sample in own.sample_ids if sample in rows]
+    from_columns = [columns[metric] for metric in own.metrics if metric in columns]
+    found[np.ix_(*shared)] = base.values[label][np.ix_(from_rows, from_columns)]
+    return found

@@ -1,0 +1,61 @@
+"""DSPy's optimizers print and draw progress bars on stdout, which belongs to whoever called Seedbed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+from seedbed.lm.compat import LibraryChanged, PrivateName
+from seedbed.lm.compat.dspy import BARS, PRINTING
+from seedbed.lm.compat.gepa import BAR
+
+logger = logging.getLogger("seedbed.optimizers")
+
+_done = threading.Lock()
+
+
+def silence() -> None:
+    """Sends what DSPy's optimizers print to the log `seedbed.optimizers` and draws no bars; once a process is enough.
+    Redirecting stdout instead would swallow what other threads write."""
+    if not _done.acquire(blocking=False):
+        return
+    import tqdm
+
+    class Silent(tqdm.tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **{**kwargs, "disable": True})
+
+    for name in PRINTING:
+        _put(name, _log)
+    for name in BARS:
+        _put(name, SimpleNamespace(tqdm=Silent))
+    _put(BAR, Silent)
+    # Every evaluation logs a line, every unreadable answer a traceback; both are in our own logs.
+    for name in ("dspy.teleprompt", "dspy.evaluate", "dspy.utils.parallelizer", "dspy.propose"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("dspy.predict.predict").addFilter(_not_of_proposers)
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def _not_of_proposers(record: logging.LogRecord) -> bool:
+    """MIPROv2's proposer gives its own predictors fields they do not have, and DSPy warns of it at every call."""
+    message = record.getMessage()
+    return not (
+        "fields not in signature" in message and ("['max_depth']" in message or "previous_instructions" in message)
+    )
+
+
+def _put(name: PrivateName, value: Any) -> None:
+    """What is printed or drawn after all is no reason to stop a search."""
+    try:
+        vars(name.module())[name.name] = value
+    except LibraryChanged as error:
+        logger.warning("%s", error)
+
+
+def _log(*parts: object, **_: object) -> None:
+    logger.debug("%s", " ".join(map(str, parts)))

@@ -1,0 +1,79 @@
+"""The summary of a sweep: made from the stored rows, written in four formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from seedbed.analysis.comparisons import judged, table_comparisons, table_rows
+from seedbed.analysis.jackknife import jackknife
+from seedbed.analysis.results import MARGIN, Comparison, Row, Summary, as_data
+from seedbed.analysis.score_table import ScoreTable
+from seedbed.phases.score_tables import score_tables, table_score_rows
+from seedbed.report.latex import to_latex
+from seedbed.report.tables import cost_table, dollars
+from seedbed.report.writers import csv_text, to_csv, to_markdown
+from seedbed.storage.store import SCHEMA_VERSION, Store, write_json, write_text
+from seedbed.sweep.plan import Plan
+from seedbed.sweep.registry import get_suite
+
+__all__ = ["FILES", "Summary", "cost_table", "dollars", "make_summary", "write_summary"]
+
+FILES: Mapping[str, Callable[[Summary], str]] = {
+    "summary.csv": to_csv,
+    "summary.md": to_markdown,
+    "summary.tex": to_latex,
+    "costs.csv": lambda summary: csv_text(summary.costs),
+}
+"""Text files of a summary, beside summary.json."""
+
+
+def make_summary(
+    store: Store,
+    plan: Plan,
+    costs: Sequence[Mapping[str, Any]],
+    failures: Mapping[str, str],
+    status: str,
+    *,
+    baseline: str | None = None,
+    margin: float = MARGIN,
+    watch: Callable[[ScoreTable], None] | None = None,
+) -> Summary:
+    """Read every finished cell once. `failures` maps ids of cells without a result to the reason; `watch` sees each
+    table while it is in memory."""
+    rows: list[Row] = []
+    comparisons: list[Comparison] = []
+    for table in score_tables(store, plan, baseline):
+        planned = [c for c in plan.cells if (c.suite, c.benchmark, c.model) == table.key]
+        composed = jackknife(table, get_suite(table.key[0]), partial(table_score_rows, store, table))
+        rows += table_rows(table, planned, composed)
+        comparisons += table_comparisons(table, margin, composed)
+        if watch is not None:
+            watch(table)
+    return Summary(
+        sweep=plan.config.name,
+        status=status,
+        simulated=plan.simulated,
+        n_cells=len(plan.cells),
+        margin=margin,
+        rows=rows,
+        comparisons=judged(comparisons),
+        missing=[{"cell": plan.cell(cell_id).title, "reason": reason} for cell_id, reason in failures.items()],
+        costs=costs,
+        metrics={suite: plan.metrics(suite) for suite in dict.fromkeys(row.suite for row in rows)},
+    )
+
+
+def write_summary(folder: Path, summary: Summary) -> list[Path]:
+    """summary.json and the files above, in the sweep's folder."""
+    write_json(folder / "summary.json", as_data(summary))
+    for name, render in FILES.items():
+        write_text(folder / name, render(summary))
+    return [folder / "summary.json", *(folder / name for name in FILES)]
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    """What summary.json holds."""
+    return {"schema_version": SCHEMA_VERSION, **as_data(summary)}

@@ -1,0 +1,113 @@
+"""What a report shows beyond the summary, gathered while the score tables pass by."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from seedbed.analysis.results import Summary
+from seedbed.analysis.score_table import ScoreTable, TableKey
+from seedbed.report.canvas import NO_CJK_FONT, Plot, cjk_font, style
+from seedbed.report.curves import cases_of, learning_curves, option_curves, slices
+from seedbed.report.plots import Curve, bars_plot, curves_plot, differences_plot, pareto_plot, seeds_plot
+from seedbed.report.sample_list import MAX_SAMPLES, SampleBook
+from seedbed.storage.store import Store
+from seedbed.suite import CellResult, Figure, Table, resolve
+from seedbed.sweep.plan import Plan
+from seedbed.sweep.registry import get_suite
+
+_MAX_SLICES = 8
+"""Slices drawn; further ones are tables only."""
+
+Part = Table | Figure | Plot
+
+
+@dataclass
+class Material:
+    """Holds figures, not rows: it grows with systems and seeds by a number each."""
+
+    store: Store
+    plan: Plan
+    book: SampleBook
+    seeds: dict[TableKey, dict[str, dict[int, float]]] = field(default_factory=dict[Any, Any])
+    cells: dict[str, list[CellResult]] = field(default_factory=dict[str, list[CellResult]])
+    sliced: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    learning: dict[str, dict[str, list[Curve]]] = field(default_factory=dict[str, Any])
+    failures: list[list[str]] = field(default_factory=list[list[str]])
+    failure_counts: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
+
+    def watch(self, table: ScoreTable) -> None:
+        suite, benchmark, model = table.key
+        primary = get_suite(suite).metrics[0].name
+        self.seeds[table.key] = {
+            label: {seed: value for seed, m in own.items() if (value := m.get(primary)) is not None}
+            for label, own in table.seeds.items()
+        }
+        for label, cells in table.cells.items():
+            self.cells.setdefault(suite, []).extend(
+                CellResult(benchmark, label, model, c.seed, table.seeds[label][c.seed], self.store.cell_dir(c))
+                for c in cells
+            )
+        self.sliced.setdefault(suite, []).extend(slices(table, cases_of(self.plan, table)))
+        if curves := learning_curves(self.store, table):
+            self.learning.setdefault(suite, {})[f"{benchmark} · {model}"] = curves
+        self.failures += [[cell.title, sample, status, reason] for cell, sample, status, reason in table.failures]
+        for (label, status, kind), count in table.failure_counts.items():
+            self.failure_counts[suite, benchmark, label, model, status, kind] += count
+        self.book.add(self.store, self.plan, table)
+
+
+def start(store: Store, plan: Plan, samples: int = MAX_SAMPLES) -> Material:
+    """Ready to watch; each cell gets an equal share of the samples that a report has room for."""
+    return Material(store, plan, SampleBook(max(1, samples // max(1, len(plan.cells)))))
+
+
+def parts(material: Material, summary: Summary) -> dict[str, list[Part]]:
+    """The drawings and tables of each suite: those all suites get, then its own."""
+    with style():
+        return {suite: [*_generic(material, summary, suite), *_own(material, suite)] for suite in material.cells}
+
+
+def font_note() -> str:
+    return "" if cjk_font() else NO_CJK_FONT
+
+
+def _generic(material: Material, summary: Summary, suite: str) -> list[Part]:
+    metric = get_suite(suite).metrics[0]
+    made: list[Part | None] = [
+        seeds_plot(summary, suite, material.seeds),
+        differences_plot(summary.comparisons, suite),
+        pareto_plot(summary, suite),
+    ]
+    for option, panels in option_curves(material.plan, summary, suite).items():
+        note = "Band: 95% interval over samples."
+        title = f"{metric.label} over {option}"
+        made.append(curves_plot(f"{suite}-over-{option}", title, option, metric.label, panels, note))
+    if suite in material.learning:
+        note = "Best val score so far, a line a cell."
+        panels = material.learning[suite]
+        made.append(curves_plot(f"{suite}-learning", "Learning curves", "metric calls", "val score", panels, note))
+    for place, (table, values, bars) in enumerate(material.sliced[suite]):
+        if place < _MAX_SLICES and len(bars) <= 8:
+            made.append(bars_plot(f"{suite}-{table.title}", table.title, values, bars))
+        made.append(table)
+    return [part for part in made if part is not None]
+
+
+def _own(material: Material, suite: str) -> Sequence[Part]:
+    target = get_suite(suite).report
+    if target is None:
+        return []
+    try:
+        return list(resolve(target)(material.cells[suite]))
+    except Exception as error:
+        # A report without a suite's extra part is worth more than none; the page says what is missing.
+        return [Table("This suite's own part could not be made", ["error"], [[f"{type(error).__name__}: {error}"]])]
+
+
+def file_name(suite: str, part: Figure | Plot) -> str:
+    """The name of a drawing's file, without its ending."""
+    return part.name if isinstance(part, Plot) else re.sub(r"[^A-Za-z0-9._-]+", "-", f"{suite}-{part.title}")

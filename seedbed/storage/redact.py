@@ -1,0 +1,189 @@
+"""Keeps secrets out of everything that is written: files, logs, the ledger, Prefect.
+
+A secret is the value of an environment variable that a config names as a key or whose name says so, the password in an
+address that a variable holds, or a text that looks like a provider's key. Scrubbing happens where text leaves the
+process, so that no caller can forget it; a secret is found there also in the form that JSON, HTML, a table or an
+address gives it, and where somebody cut the text in its middle.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import product
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote, urlsplit
+
+from seedbed.errors import CellFailed, causes
+
+MASK = "[redacted]"
+
+_SECRET_NAME = re.compile(
+    r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH_STRING|WEBHOOK|CONNECTION_STRING|DSN)S?(_|$)"
+    r"|(^|_)(KEY|PAT)$",
+    re.IGNORECASE,
+)
+_MIN_LENGTH = 8
+_MIN_NAMED = 6
+"""Of a value that the config itself calls a key, or a password in an address."""
+_ENOUGH, _LONGEST_REST = 12, 64
+_PREFIXES = (
+    *("sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gsk_", "xai-", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    *("github_pat_", "glpat-", "nvapi-", "pplx-", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-"),
+)
+_SHAPES = re.compile(
+    rf"""
+      # Keys with a known prefix; a digit or a capital tells them from names with underscores.
+      (?<![A-Za-z0-9_])(?:{"|".join(_PREFIXES)})(?=[A-Za-z0-9_\-]*[A-Z0-9])[A-Za-z0-9_\-]{{16,}}
+    | (?<![A-Za-z0-9])AIza[A-Za-z0-9_\-]{{20,}}
+    | (?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{{12,}}
+    | (?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{{8,}}\.[A-Za-z0-9_\-]{{8,}}\.[A-Za-z0-9_\-]*                 # JSON Web Token
+    | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----[^"<]+
+    | (?<=Bearer\ )[A-Za-z0-9._\-]{{12,}}
+    | (?<=hooks\.slack\.com/)[a-z]+/[A-Za-z0-9/_\-]{{16,}}
+    | (?<=/api/webhooks/)[0-9]+/[A-Za-z0-9_\-]{{16,}}
+    | (?<=://)[^/\s:@"'<>\\]+:[^/\s@"'<>\\]+(?=@)                                            # user:password in a URL
+    """,
+    re.VERBOSE,
+)
+_BEFORE = ("Bearer ", "hooks.slack.com/", "/api/webhooks/", "://")
+"""What stands before a secret and is no part of it."""
+_HINTS = (*_PREFIXES, "AIza", "AKIA", "ASIA", "eyJ", "-----BEGIN ", *_BEFORE)
+
+_ENCODERS: tuple[Callable[[str], str], ...] = (
+    lambda text: text,
+    lambda text: json.dumps(text)[1:-1],
+    lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+    # JSON inside a script of a page.
+    lambda text: text.replace("<", "\\u003c"),
+    lambda text: text.replace("<", "\\u003c").replace("&", "\\u0026"),
+    lambda text: text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
+    lambda text: text.replace("</", "<\\/"),
+    html.escape,
+    lambda text: html.escape(text, quote=False),
+    lambda text: repr(text)[1:-1],
+    lambda text: text.replace("|", "\\|"),
+    lambda text: re.sub(r"([\\`*_{}\[\]<>()#+\-.!|~])", r"\\\1", text),
+    lambda text: re.sub(r"([&%$#_{}])", r"\\\1", text),
+    lambda text: text.replace('"', '""'),
+    lambda text: quote(text, safe=""),
+    quote,
+    quote_plus,
+)
+"""What happens to a text on its way into a file; up to two of them, one after the other."""
+
+_named: set[str] = set()
+
+
+def keep_secret(variable: str) -> str:
+    """From now on the value of this environment variable is a secret, whatever its name. Returns the name."""
+    _named.add(variable)
+    return variable
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable or a field of this name holds a secret."""
+    return _SECRET_NAME.search(name.replace("-", "_")) is not None
+
+
+def redact(text: str) -> str:
+    """The text with every secret known to this process replaced by a mask."""
+    forms, pattern = _known(_environment(), frozenset(_named))
+    # Looking for plain words first is many times faster than the expressions, and most texts hold none of them.
+    if pattern is not None and any(form in text for form in forms):
+        text = pattern.sub(MASK, text)
+    return _SHAPES.sub(MASK, text) if _has_shape(text) else text
+
+
+def masked_error(error: Exception) -> Exception:
+    """The error itself where it tells no secret; else one that says the same without it, and has no other behind it."""
+    for cause in causes(error):
+        masked = tuple(redact(part) if isinstance(part, str) else part for part in cause.args)
+        if masked != cause.args:
+            cause.args = masked
+        if isinstance(cause, OSError) and isinstance(cause.strerror, str):
+            cause.strerror = redact(cause.strerror)
+    told = [str(cause) for cause in causes(error)]
+    if all(redact(text) == text for text in told):
+        return error
+    # Its words come from elsewhere than its arguments.
+    safe = CellFailed(redact(f"{type(error).__name__}: {told[0]}"))
+    safe.__suppress_context__ = True
+    return safe
+
+
+def _has_shape(text: str) -> bool:
+    """Whether the expression would find something; it is tried only where one of its hints stands."""
+    for hint in _HINTS:
+        at = text.find(hint)
+        while at >= 0:
+            if _SHAPES.match(text, at + len(hint) if hint in _BEFORE else at):
+                return True
+            at = text.find(hint, at + 1)
+    return False
+
+
+def _environment() -> tuple[tuple[Any, Any], ...]:
+    """The variables as they are now. Decoding them all would cost more than the search; where Python keeps them as
+    bytes, they are taken so."""
+    kept: Any = getattr(os.environ, "_data", os.environ)
+    return tuple(kept.items())
+
+
+@lru_cache(maxsize=8)
+def _known(
+    environment: tuple[tuple[Any, Any], ...], named: frozenset[str]
+) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
+    """How the secrets of an environment begin in all forms they can have in a text, and what finds them."""
+    found = {form for value in _values(environment, named) for form in _forms(value)}
+    # Longest first, so that a secret that contains another is masked whole.
+    forms = sorted(found, key=lambda form: (-len(form), form))
+    pattern = re.compile("|".join(map(_also_cut, forms))) if forms else None
+    return tuple(dict.fromkeys(_beginning(form) for form in forms)), pattern
+
+
+def _values(environment: tuple[tuple[Any, Any], ...], named: frozenset[str]) -> Iterator[str]:
+    for raw_name, raw_value in environment:
+        name, value = os.fsdecode(raw_name), os.fsdecode(raw_value).strip()
+        if (len(value) >= _MIN_NAMED and name in named) or (len(value) >= _MIN_LENGTH and _SECRET_NAME.search(name)):
+            yield value
+        yield from _passwords(value)
+
+
+def _passwords(value: str) -> Iterator[str]:
+    """The password of an address, as it stands there and as it is meant."""
+    if "://" not in value or "@" not in value:
+        return
+    try:
+        password = urlsplit(value).password
+    except ValueError:
+        return
+    if password and len(password) >= _MIN_NAMED:
+        yield password
+        yield unquote(password)
+
+
+def _beginning(form: str) -> str:
+    """So much of a secret that it is known by it. A path or an address begins as others do."""
+    at = max(_ENOUGH, len(form) // 2)
+    return form if len(form) < 2 * _MIN_LENGTH or re.search(r"[/\s]", form) else form[:at]
+
+
+def _also_cut(form: str) -> str:
+    """An expression for a form, whole or as much of it as is there."""
+    start = _beginning(form)
+    rest = form[len(start) :]
+    if not rest:
+        return re.escape(form)
+    end = ""
+    for letter in reversed(rest[:_LONGEST_REST]):
+        end = f"(?:{re.escape(letter)}{end})?"
+    return f"{re.escape(start)}(?:{re.escape(rest)}|{end})"
+
+
+def _forms(value: str) -> set[str]:
+    return {second(first(value)) for first, second in product(_ENCODERS, repeat=2)}

@@ -1,0 +1,57 @@
+"""What became of the samples: the row of one that failed or was left out, how they are counted, means with their n."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from seedbed.analysis.means import mean, sample_std
+from seedbed.suite import Case, Failure, ScoreRow
+
+Outcome = Literal["ok", "error", "skipped"]
+Figures = dict[str, float | int | None]
+
+
+def failed_row(case: Case, why: Failure | str, details: Mapping[str, Any] | None = None) -> ScoreRow:
+    """The row of a sample on which the system failed: an error, and no score."""
+    return _unscored(case, "error", why if isinstance(why, str) else reason_of(why), details)
+
+
+def skipped_row(case: Case, reason: str, details: Mapping[str, Any] | None = None) -> ScoreRow:
+    """The row of a sample that nobody was asked."""
+    return _unscored(case, "skipped", reason, details)
+
+
+def reason_of(failure: Failure) -> str:
+    """Why there is no answer, its kind first."""
+    error = failure.error
+    return f"{error.get('kind') or 'error'}: {error.get('message') or 'no reason given'}"
+
+
+def outcome_of(row: ScoreRow) -> Outcome:
+    """A row is `ok` where everything asked of it was scored. One that has scores and a reason lacks a score which
+    failed, a judge's most often: its other scores stand, and the sample is an error."""
+    return "error" if row.status == "ok" and row.reason else row.status
+
+
+def counts(rows: Sequence[ScoreRow], names: Sequence[str] = ()) -> Figures:
+    """n + n_errors + n_skipped is the number of samples: each is counted once. Of the metrics named, those that other
+    samples than these n have get an `n_METRIC` of their own."""
+    found = Counter(map(outcome_of, rows))
+    own = {f"n_{name}": sum(row.scores.get(name) is not None for row in rows) for name in names}
+    total = {"n": found["ok"], "n_errors": found["error"], "n_skipped": found["skipped"]}
+    return {**{name: n for name, n in own.items() if n != total["n"]}, **total}
+
+
+def mean_figures(rows: Sequence[ScoreRow], names: Sequence[str]) -> Figures:
+    """Mean and sample std of each metric over the samples that have it, and the counts."""
+    figures: Figures = {}
+    for name in names:
+        values = [value for row in rows if (value := row.scores.get(name)) is not None]
+        figures[name], figures[f"{name}_std"] = mean(values), sample_std(values)
+    return figures | counts(rows, names)
+
+
+def _unscored(case: Case, status: Outcome, reason: str, details: Mapping[str, Any] | None) -> ScoreRow:
+    return ScoreRow(case.sample_id, status, details=dict(details or {}), reason=reason, cluster=case.cluster)

@@ -1,0 +1,204 @@
+"""How rows lie in files: CSV, TSV, JSON lines, JSON and Parquet, plain or gzipped; each row with the line it begins on.
+
+What cannot be read is one sentence that names the file and the line, whatever is wrong with it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+from seedbed.errors import UserError
+
+Numbered = tuple[int, Any]
+"""The line something begins on, and what stands there."""
+
+WRAPPERS = frozenset({"cases", "data", "dialogues", "examples", "items", "questions", "records", "rows", "samples"})
+"""Keys under which a JSON object holds its rows."""
+
+_LINE_NAMES = (".jsonl", ".ndjson")
+_SKIPPED = re.compile(r"[ \t\r\n,]*")
+_COLON = re.compile(r"\s*:\s*")
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+_LARGEST_FIELD = 2**31 - 1
+
+
+def file_rows(path: Path, key: str) -> Iterator[Numbered]:
+    """The rows of a file by its name. `key` is the field that takes the key of a row in a JSON object of rows."""
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(".parquet"):
+        return _parquet_rows(path)
+    if name.endswith((".csv", ".tsv")):
+        return _csv_rows(path, "\t" if name.endswith(".tsv") else ",")
+    return _line_rows(path) if _holds_lines(path, name) else _document_rows(path, key)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file.") from None
+    except IsADirectoryError:
+        raise UserError(f"{path}: is a folder; name the file in it.") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}).") from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Only line feeds part lines: a JSON string may hold other characters that end lines elsewhere."""
+    number = 0
+    with _opened(path) as handle:
+        try:
+            for number, line in enumerate(handle, start=1):
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            what = f"byte {error.start + 1} of the line is 0x{error.object[error.start]:02x}"
+            raise UserError(f"{path}:{number}: not UTF-8 text ({what}); save it as UTF-8.") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise UserError(f"{path}:{number + 1}: not a whole gzip file ({error}); make it anew.") from None
+
+
+def _holds_lines(path: Path, name: str) -> bool:
+    """Whether each line is a row of its own. Files named .json often are such, and .jsonl may hold one array."""
+    lines = (text for _, text in _lines(path) if text.strip())
+    first = next(lines, "")
+    if first.lstrip().startswith("["):
+        return False
+    if name.endswith(_LINE_NAMES):
+        return True
+    try:
+        return isinstance(json.loads(first), dict) and next(lines, None) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
+def _line_rows(path: Path) -> Iterator[Numbered]:
+    for number, text in _lines(path):
+        if text.strip():
+            yield number, _parsed(path, text, number)
+
+
+def _document_rows(path: Path, key: str) -> Iterator[Numbered]:
+    """An array of rows, an object with one under a key of WRAPPERS, an object of rows by key, or a single row."""
+    text = "".join(text for _, text in _lines(path))
+    if not text.strip():
+        return
+    whole = _parsed(path, text)
+    start = len(text) - len(text.lstrip())
+    if isinstance(whole, list):
+        yield from _elements(text, start)
+        return
+    members = list(_members(text, start)) if isinstance(whole, dict) else []
+    wrapped = next((at for name, at, value in members if name in WRAPPERS and isinstance(value, list)), None)
+    if wrapped is not None:
+        yield from _elements(text, wrapped)
+    elif members and all(isinstance(value, dict) for _, _, value in members):
+        for name, at, value in members:
+            yield text.count("\n", 0, at) + 1, {key: name, **value}
+    else:
+        yield text.count("\n", 0, start) + 1, whole
+
+
+def _elements(text: str, at: int) -> Iterator[Numbered]:
+    """The elements of the array that begins there, in a text known to be JSON."""
+    decoder, counted = json.JSONDecoder(), 0
+    line, at = 1, at + 1
+    while text[at := _after(_SKIPPED, text, at)] != "]":
+        line, counted = line + text.count("\n", counted, at), at
+        value, at = decoder.raw_decode(text, at)
+        yield line, value
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, int, Any]]:
+    """Key, place of the value and value of each member of the object that begins there."""
+    decoder, at = json.JSONDecoder(), at + 1
+    while text[at := _after(_SKIPPED, text, at)] != "}":
+        name, at = decoder.raw_decode(text, at)
+        start = _after(_COLON, text, at)
+        value, at = decoder.raw_decode(text, start)
+        yield name, start, value
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
+def _parsed(path: Path, text: str, line: int = 1) -> Any:
+    """The value of a JSON text that begins on that line."""
+    remedy = "mend or remove the line"
+    try:
+        # What is missing at the end is missing on the last line that says something.
+        value = json.loads(text.rstrip(), parse_constant=_no_constant)
+        if _HALF_CHARACTER.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}:{line + error.lineno - 1}: not valid JSON ({error.msg}); {remedy}.") from None
+    except RecursionError:
+        raise UserError(f"{path}:{line}: JSON nested too deep to be read; {remedy}.") from None
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise UserError(f"{path}:{line}: holds half a character ({half!r}); {remedy}.") from None
+    except ValueError as error:
+        raise UserError(f"{path}:{line}: not valid JSON ({str(error).partition(';')[0]}); {remedy}.") from None
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value, null is")
+
+
+def _csv_rows(path: Path, delimiter: str) -> Iterator[Numbered]:
+    """Rows under a header, named by the line they begin on: texts may hold line breaks. An empty field is None."""
+    csv.field_size_limit(_LARGEST_FIELD)  # its own limit, 128 kB, is less than a document
+    reader = csv.reader((text for _, text in _lines(path)), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise UserError(f"{path}:{line}: not valid CSV ({error}); mend the quotes of the row.") from None
+        if cells is None:
+            return
+        if not any(cells):
+            continue
+        if not header:
+            header = _checked_header(path, line, cells)
+        elif len(cells) > len(header):
+            raise UserError(
+                f"{path}:{line}: has {len(cells)} fields, but the header names {len(header)}; quote texts that hold "
+                f"{delimiter!r}."
+            )
+        else:
+            given = [*cells, *[""] * (len(header) - len(cells))]
+            yield line, {name: cell or None for name, cell in zip(header, given, strict=True)}
+
+
+def _checked_header(path: Path, line: int, names: list[str]) -> list[str]:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"{path}:{line}: the column {twice!r} stands twice in the header; rename one.")
+    return names
+
+
+def _parquet_rows(path: Path) -> Iterator[Numbered]:
+    """Counted from 1: such a file has no lines."""
+    _opened(path).close()
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    number = 0
+    try:
+        for batch in parquet.ParquetFile(path).iter_batches():
+            for row in cast("list[dict[str, Any]]", batch.to_pylist()):
+                number += 1
+                yield number, row
+    except (arrow.ArrowException, OSError) as error:
+        raise UserError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]}); make it anew.") from None

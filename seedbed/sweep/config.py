@@ -1,0 +1,361 @@
+"""A sweep is one YAML file, read into these models. Everything is frozen and unknown keys are refused."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from seedbed.storage.paths import safe_name
+from seedbed.storage.redact import is_secret_name, keep_secret, redact
+from seedbed.storage.yamlfile import FieldPath, YamlFile, read_yaml
+
+OFFLINE_MODEL_VERSION = 2
+"""Raise when the offline model answers differently: stored answers and results of the old one are then not used."""
+
+_BY_ENVIRONMENT = "put it into an environment variable and name that (api_key_env: NAME)"
+_KEY_IN_QUERY = re.compile(r"[?&](key|code|sig|signature|auth)=", re.IGNORECASE)
+
+Name = Annotated[str, AfterValidator(safe_name)]
+SecretVariable = Annotated[str, AfterValidator(keep_secret)]
+"""The name of an environment variable whose value is masked everywhere from then on."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class Limits(_Frozen):
+    concurrency: int = Field(default=16, ge=1)
+    """Calls in flight at once, over all cells of the process."""
+    rpm: float | None = Field(default=None, gt=0)
+    """Requests a minute."""
+    tpm: float | None = Field(default=None, gt=0)
+    """Tokens a minute, input and output together."""
+    scope: Literal["process", "sweep"] = "process"
+    """`sweep` shares these limits out evenly over all processes at work on the ledger; `process` gives them to each."""
+
+
+class Price(_Frozen):
+    """US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    """Input tokens the provider had in its own prompt cache; null charges them as input."""
+
+
+class ModelConfig(_Frozen):
+    model: str = Field(pattern=r"^[^/\s]+/\S+$")
+    """A litellm name such as openai/gpt-4.1-mini, or offline/NAME for the embedded model."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    top_p: float | None = Field(default=None, ge=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    api_base: str | None = None
+    """Address of an OpenAI-compatible endpoint; null takes the provider's own."""
+    api_key_env: SecretVariable | None = None
+    """Name of the environment variable that holds the key. The key itself never stands in a config."""
+    limits: Limits = Limits()
+    price: Price | None = None
+    """Overrides the bundled price list."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    """How long one attempt may take."""
+    retries: int = Field(default=4, ge=0)
+    """Further attempts after a failure that may pass."""
+    backoff_s: float = Field(default=1.0, ge=0)
+    """The pause before the first retry; it doubles with each, with jitter. A Retry-After is always honoured."""
+    max_reply_mb: float = Field(default=8.0, gt=0)
+    """A longer reply is not read to its end: it is a failed attempt."""
+    extra: Mapping[str, Any] = Field(default_factory=dict)
+    """Further fields of the request body, passed on as they are (reasoning_effort, seed, ...)."""
+    options: Mapping[str, Any] = Field(default_factory=dict)
+    """Options of the offline model (ability, noise, latency_ms, errors)."""
+
+    @property
+    def simulated(self) -> bool:
+        return self.model.startswith("offline/")
+
+    @property
+    def offline_identity(self) -> dict[str, Any]:
+        """What decides the answers of the offline model, its own version among it; empty for every other model.
+        Faults and latency are left out: they change how an answer comes, not what it says."""
+        if not self.simulated:
+            return {}
+        chosen = {name: value for name, value in self.options.items() if name not in ("latency_ms", "errors")}
+        return {"version": OFFLINE_MODEL_VERSION, **chosen}
+
+
+class BudgetConfig(_Frozen):
+    max_usd: float | None = Field(default=None, ge=0)
+    """No call is started that could take the sweep past this sum."""
+    max_usd_per_cell: float | None = Field(default=None, ge=0)
+
+
+class _Named(BaseModel):
+    """A name with options: `lbrag` is short for `{name: lbrag}`. Options are checked by what they are given to."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
+
+    name: str
+    label: Name | None = None
+    """The name in paths and tables, where two variants would otherwise share one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"name": value}
+        # YAML's .inf has no place in JSON, where the plan is kept.
+        return {k: "inf" if v == math.inf else v for k, v in value.items()} if isinstance(value, dict) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, handler(core)]}
+
+    @property
+    def shown(self) -> str:
+        return self.label or self.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class BenchmarkConfig(_Named):
+    """A benchmark and its options (path, limit, and what the suite adds)."""
+
+
+class SystemConfig(_Named):
+    """A system and its options."""
+
+
+class OptimizerConfig(_Named):
+    """An optimizer and its options; `Baseline` is none."""
+
+
+class ScorerConfig(_Named):
+    """A scorer beside the suite's own, and its options."""
+
+
+_SWEPT = "_sweep"
+
+
+def _each_variant(entries: Any) -> Any:
+    """`{name: lbrag, budget_sweep: [0, 70, inf]}` stands for lbrag-b0, lbrag-b70 and lbrag-binf: a variant a value of
+    the option `budget`, labelled with its initials. Entries without such an option stay as they are."""
+    if not isinstance(entries, list):
+        return entries
+    return [variant for entry in entries for variant in _variants(entry)]
+
+
+def _variants(entry: Any) -> list[Any]:
+    swept = [key for key in entry if str(key).endswith(_SWEPT)] if isinstance(entry, dict) else []
+    if not swept:
+        return [entry]
+    option, values = swept[0].removesuffix(_SWEPT), entry[swept[0]]
+    if not isinstance(values, list) or not values:
+        raise ValueError(f"{swept[0]} must be a list of values of {option}")
+    rest = {key: value for key, value in entry.items() if key != swept[0]}
+    label = rest.get("label") or rest.get("name")
+    initials = "".join(word[:1] for word in option.split("_"))
+    # Twice, so that two swept options give every pair of their values.
+    return _each_variant([{**rest, option: value, "label": f"{label}-{initials}{value}"} for value in values])
+
+
+class Experiment(_Frozen):
+    suite: str
+    models: list[str] = Field(min_length=1)
+    benchmarks: list[BenchmarkConfig] = Field(min_length=1)
+    systems: Annotated[list[SystemConfig], BeforeValidator(_each_variant)] = Field(min_length=1)
+    """An option with `_sweep` behind its name and a list as its value gives a labelled variant for each value."""
+    optimizers: list[OptimizerConfig] = Field(default=[OptimizerConfig(name="Baseline")], min_length=1)
+    scorers: list[ScorerConfig] = Field(default_factory=list)
+    """Scorers beside the suite's own; their metrics stand behind those of the suite."""
+    baseline: str | None = None
+    """What the others are compared with: a system, or SYSTEM+OPTIMIZER; null takes the first system."""
+
+    @model_validator(mode="after")
+    def _known_baseline(self) -> Experiment:
+        labels = [
+            s.shown if o.name == "Baseline" else f"{s.shown}+{o.shown}" for s in self.systems for o in self.optimizers
+        ]
+        if self.baseline is not None and self.baseline not in labels:
+            raise ValueError(f"baseline {self.baseline!r} is not among this experiment's {', '.join(labels)}")
+        return self
+
+
+class NotifyConfig(_Frozen):
+    """Who is told of a nightly's verdict."""
+
+    block: str | None = Field(default=None, pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")
+    """A notification block of Prefect, as TYPE/NAME: slack-webhook/lab, email-server-credentials/me."""
+    url_env: SecretVariable | None = None
+    """Name of the environment variable that holds the address of a webhook; it gets the verdict as JSON."""
+    on: list[Literal["pass", "fail", "inconclusive"]] = ["fail", "inconclusive"]
+
+
+class GateConfig(_Frozen):
+    """When a nightly run is a regression against the accepted baseline."""
+
+    baseline: str | None = None
+    """File of the baseline; null takes the newest that `seedbed baseline accept` wrote under `out`."""
+    metrics: dict[str, list[str]] = Field(default_factory=dict)
+    """Suite -> the metrics that are judged; a suite not named here is judged by its first."""
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    """Level of the paired tests, over all systems of a metric together (Holm)."""
+    min_effect: float = Field(default=0.05, gt=0)
+    """A drop up to this is none: absolute for metrics between 0 and 1, else a share of the baseline's mean."""
+    max_cost_growth: float | None = Field(default=0.25, ge=0)
+    """How much more a sample may cost than in the baseline, as a share; null does not look."""
+    max_error_share: float | None = Field(default=0.05, ge=0, le=1)
+    """The share of samples without a score that is allowed in any system, beyond the baseline's own."""
+    max_latency_growth: float | None = Field(default=1.0, ge=0)
+    """How much slower the median call may be than in the baseline, as a share; 1.0 is twice as slow."""
+    notify: NotifyConfig = NotifyConfig()
+
+
+class RunnerConfig(_Frozen):
+    kind: Literal["threads", "dask", "ray"] = "threads"
+    """Where cells are worked on: threads of this process, or the workers of a Dask or Ray cluster."""
+    workers: int = Field(default=4, ge=1, le=1024)
+    """Cells worked on at once."""
+    address: str | None = None
+    """Of the cluster (tcp://HOST:8786 for Dask, ray://HOST:10001 for Ray); null starts one on this machine."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether phases run in other processes than the flow."""
+        return self.kind != "threads"
+
+    @model_validator(mode="after")
+    def _address_of_a_cluster(self) -> RunnerConfig:
+        if self.address is not None and not self.remote:
+            raise ValueError("address belongs to a cluster: give kind: dask or kind: ray, or leave it out")
+        return self
+
+
+def _unique(values: list[int]) -> list[int]:
+    if len(set(values)) != len(values):
+        raise ValueError(f"the same seed stands twice in {values}")
+    return values
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Module = Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$", max_length=200)]
+"""The name of a Python module."""
+
+
+class SweepConfig(_Frozen):
+    name: Name
+    seeds: Annotated[list[int], AfterValidator(_unique)] = Field(min_length=1)
+    models: dict[Name, ModelConfig] = Field(min_length=1)
+    """Name -> how to reach it. The name goes into paths and tables."""
+    roles: dict[Name, str] = Field(default_factory=dict)
+    """Which model plays the judge, the translator, the reflection model, or any other role that a system or scorer asks
+    for by its name; `task` is the cell's own model."""
+    budget: BudgetConfig = BudgetConfig()
+    experiments: list[Experiment] = Field(min_length=1)
+    runner: RunnerConfig = RunnerConfig()
+    plugins: Annotated[list[Module], BeforeValidator(_as_list)] = Field(default_factory=list)
+    """Modules with suites, benchmarks and systems of one's own, importable or beside this file."""
+    out: str = "experiment_runs_data"
+    """Where run folders, summaries and the ledger go: a folder, or s3://BUCKET/PREFIX, which needs `ledger` too."""
+    ledger: str | None = None
+    """sqlite:///FILE, or postgresql+psycopg://USER@HOST/DATABASE where several machines share it; null is ledger.sqlite
+    in `out`. A password stands in PGPASSWORD or ~/.pgpass, never here."""
+    gate: GateConfig = GateConfig()
+    """What a nightly run is held to."""
+    store_bodies: bool = True
+    """Keep requests and responses in the ledger. Without them nothing can be reused after a crash."""
+    max_error_share: float = Field(default=0.2, ge=0, le=1)
+    """A cell in which more than this share of samples failed is a failed cell."""
+
+
+def load_config(path: Path, overrides: list[str] | None = None) -> tuple[SweepConfig, YamlFile]:
+    """Read and check the shape of a config; names are checked against the registry when it is planned."""
+    source = read_yaml(path, overrides)
+    _refuse_secrets(source, source.data, ())
+    try:
+        return SweepConfig.model_validate(source.data), source
+    except ValidationError as error:
+        raise source.error(*_explain(error)) from None
+
+
+def _refuse_secrets(source: YamlFile, value: Any, at: FieldPath) -> None:
+    """A config is copied into every run's folder; a key must not stand in it."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_secret_field(source, item, (*at, str(key)))
+            _refuse_secrets(source, item, (*at, str(key)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _refuse_secrets(source, item, (*at, index))
+    elif isinstance(value, str) and redact(value) != value:
+        remedy = _BY_ENVIRONMENT
+        if at == ("ledger",):
+            remedy = "leave the password out and set PGPASSWORD, or write a line in ~/.pgpass"
+        raise source.error(at, f"holds a secret; {remedy}.")
+
+
+def _refuse_secret_field(source: YamlFile, value: Any, at: FieldPath) -> None:
+    """What a model's `extra` or address would carry as a key, whatever it looks like."""
+    if len(at) < 3 or at[0] != "models":
+        return
+    name = str(at[-1])
+    if at[2] == "extra" and name.lower() in ("headers", "extra_headers", "default_headers"):
+        raise source.error(at, f"headers carry keys and a config is copied into every run's folder; {_BY_ENVIRONMENT}.")
+    if at[2] == "extra" and isinstance(value, str) and (is_secret_name(name) or name.lower() == "authorization"):
+        raise source.error(at, f"holds a secret; {_BY_ENVIRONMENT}.")
+    if at[2:] == ("api_base",) and isinstance(value, str):
+        query = value.partition("?")[2]
+        names = [part.partition("=")[0] for part in query.split("&")]
+        if _KEY_IN_QUERY.search(value) or any(is_secret_name(part) for part in names):
+            raise source.error(at, f"has a key behind its '?'; {_BY_ENVIRONMENT}.")
+
+
+def _explain(error: ValidationError) -> tuple[FieldPath, str]:
+    """The first problem as a place and one sentence; a misspelt key before the missing one it stands for."""
+    problems = error.errors(include_url=False)
+    first = next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
+    location: FieldPath = tuple(part for part in first["loc"] if part != "[key]")
+    match first["type"]:
+        case "extra_forbidden":
+            known = fields_at(SweepConfig, location[:-1])
+            close = difflib.get_close_matches(str(location[-1]), known, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            return location, f"unknown key; {hint}Known here: {', '.join(known)}."
+        case "missing":
+            return location, "is required; add it."
+        case _:
+            message = first["msg"].removeprefix("Value error, ")
+            return location, f"{message[0].lower()}{message[1:]} (got {first['input']!r})."
+
+
+def fields_at(model: type[BaseModel], location: FieldPath) -> list[str]:
+    """The field names of the model found at a place inside another, for 'did you mean'."""
+    current: Any = model
+    for part in location:
+        if isinstance(current, type) and issubclass(current, BaseModel) and str(part) in current.model_fields:
+            current = current.model_fields[str(part)].annotation
+        else:
+            # A list index or a dict key: step into the type of the items.
+            arguments: tuple[Any, ...] = getattr(current, "__args__", ())
+            current = arguments[-1] if arguments else current
+        while not isinstance(current, type) and type(None) in getattr(current, "__args__", ()):
+            current = next(arg for arg in current.__args__ if arg is not type(None))
+    if isinstance(current, type) and issubclass(current, BaseModel):
+        return list(current.model_fields)
+    return []
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a sweep, for editors; `configs/schema.json` is this."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **SweepConfig.model_json_schema()}

@@ -1,0 +1,88 @@
+"""What a cell will cost, before a cent is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from seedbed.suite import Case
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.optimizers import Budget, SearchSize
+from seedbed.sweep.plan import Plan
+
+_CHARS_PER_TOKEN = 4
+_PROMPT_OVERHEAD = 250
+"""Tokens of a DSPy prompt beside its inputs: field descriptions, format, instructions."""
+_REPLY_TOKENS = 60
+_REFLECTION_TOKENS = 1500
+"""Tokens of a prompt with an instruction and a few examples to reflect on."""
+
+TokenCost = Callable[[ModelConfig, int, int], float | None]
+"""Dollars of so many tokens in and out by a model; None where its price is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    usd: float | None
+
+    def __add__(self, other: Estimate) -> Estimate:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return Estimate(
+            self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out, usd
+        )
+
+    @property
+    def shown_dollars(self) -> str:
+        return "price unknown" if self.usd is None else f"${self.usd:.4f}"
+
+
+def estimate(plan: Plan, cell: Cell, cost: TokenCost) -> Estimate:
+    """What the optimise phase, if there is one, and the evaluation will take if nothing is found in the ledger."""
+    resolved = plan.resolve(cell)
+    suite = resolved.suite
+    judged = any(role in resolved.score_roles for role in suite.score_roles) or not suite.score_roles
+    added = sum(scorer.spec.calls_per_case for scorer in resolved.scorers)
+    per_case = resolved.system_spec.calls_per_case + (suite.score_calls_per_case if judged else 0.0) + added
+    budget = _budget(plan, cell)
+    longer = budget.longer_prompts if budget else 1.0
+    tested = _calls(plan, cell, cost, plan.benchmark(cell).test, per_case, longer)
+    return tested if budget is None else tested + _search(plan, cell, cost, budget, per_case)
+
+
+def _calls(plan: Plan, cell: Cell, cost: TokenCost, cases: Sequence[Case], per_case: float, longer: float) -> Estimate:
+    """Calls from the number of cases and what the suite says a case takes; tokens from the length of the inputs."""
+    calls = round(len(cases) * per_case)
+    characters = sum(len(str(value)) for case in cases for value in case.inputs.values())
+    evidence = plan.resolve(cell).system_spec.evidence_tokens * len(cases)
+    shown = characters / _CHARS_PER_TOKEN + _PROMPT_OVERHEAD * len(cases) + evidence
+    return _priced(plan, cell, cost, "task", calls, round(per_case * shown * longer))
+
+
+def _search(plan: Plan, cell: Cell, cost: TokenCost, budget: Budget, per_case: float) -> Estimate:
+    """Every scored example at the price of an average val case, and the reflections."""
+    val = plan.benchmark(cell).val
+    once = _calls(plan, cell, cost, val, per_case, budget.longer_prompts)
+    scored = budget.metric_calls * budget.fresh / max(1, len(val))
+    asked = _priced(plan, cell, cost, "task", round(once.calls * scored), round(once.tokens_in * scored))
+    reflected = budget.reflections * _REFLECTION_TOKENS
+    return asked + _priced(plan, cell, cost, "reflection", budget.reflections, reflected)
+
+
+def _budget(plan: Plan, cell: Cell) -> Budget | None:
+    resolved = plan.resolve(cell)
+    spec, system = resolved.optimizer_spec, resolved.system_spec
+    if spec is None:
+        return None
+    benchmark = plan.benchmark(cell)
+    predictors = system.predictors or max(1, round(system.calls_per_case))
+    size = len(benchmark.train), len(benchmark.val), predictors
+    return spec.budget(SearchSize(resolved.optimizer_name, resolved.optimizer_options, *size))
+
+
+def _priced(plan: Plan, cell: Cell, cost: TokenCost, role: str, calls: int, tokens_in: int) -> Estimate:
+    tokens_out = calls * _REPLY_TOKENS
+    return Estimate(calls, tokens_in, tokens_out, cost(plan.resolve(cell).model(role)[1], tokens_in, tokens_out))

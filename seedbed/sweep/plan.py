@@ -1,0 +1,223 @@
+"""From a config to the list of cells: every name checked, every id computed, nothing run."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seedbed.errors import UserError
+from seedbed.storage.hashing import hash_json
+from seedbed.storage.paths import read_bytes
+from seedbed.storage.yamlfile import FieldPath, YamlFile
+from seedbed.suite import Benchmark, Metric
+from seedbed.sweep.cell import BASELINE, Cell, cell_id
+from seedbed.sweep.checks import (
+    check_metrics,
+    check_names,
+    check_optimizable,
+    check_roles,
+    check_splits,
+    refuse_clash,
+)
+from seedbed.sweep.config import Experiment, SweepConfig, SystemConfig
+from seedbed.sweep.identity import answers_of, data_hash
+from seedbed.sweep.registry import get_suite, import_plugins, nearest, suite_names
+from seedbed.sweep.resolve import Lookup
+from seedbed.sweep.resolved import ResolvedCell
+
+PLAN_SCHEMA_VERSION = 2
+
+GroupKey = tuple[str, str, str, int]
+"""Suite, benchmark, model, seed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a sweep will do. It is written to plan.json, from which every task reads its part."""
+
+    config: SweepConfig
+    config_dir: Path
+    """Where the config lies: paths in it are taken from there, and plugins are looked for."""
+    cells: tuple[Cell, ...]
+    generation: int = 0
+    """Which fresh start of the sweep it belongs to; results of an earlier one do not count."""
+    _loaded: dict[tuple[int, str], Benchmark] = field(default_factory=dict[tuple[int, str], Benchmark], repr=False)
+    _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def cell(self, cell_id: str) -> Cell:
+        return self._by_id[cell_id]
+
+    def resolve(self, cell: Cell) -> ResolvedCell:
+        """All that the cell's names stand for; looked up once, whatever the seed."""
+        return self._lookup.resolved(cell.experiment, cell.benchmark, cell.system, cell.optimizer, cell.model)
+
+    def benchmark(self, cell: Cell) -> Benchmark:
+        """The cases a cell is asked, loaded once: cells of all systems and seeds share them."""
+        key = (cell.experiment, cell.benchmark)
+        with self._loading:
+            if key not in self._loaded:
+                self._loaded[key] = self.resolve(cell).load()
+            return self._loaded[key]
+
+    def load_benchmarks(self) -> list[str]:
+        """Read every file of cases now, so that a broken one is refused before anything runs; returns what their
+        loaders warn of, the benchmark's name in front."""
+        told = [f"{c.suite} · {c.benchmark}: {text}" for c in self.cells for text in self.benchmark(c).warnings]
+        return list(dict.fromkeys(told))
+
+    def experiment(self, cell: Cell) -> Experiment:
+        return self.config.experiments[cell.experiment]
+
+    def metrics(self, suite: str) -> tuple[Metric, ...]:
+        """All metrics in the tables of a suite: its own, then those of scorers that experiments add."""
+        found: dict[str, Metric] = {metric.name: metric for metric in get_suite(suite).metrics}
+        for number, experiment in enumerate(self.config.experiments):
+            if experiment.suite == suite:
+                for scorer in self._lookup.scorers(number):
+                    found |= {metric.name: metric for metric in scorer.metrics if metric.name not in found}
+        return tuple(found.values())
+
+    def data_hash(self, cell: Cell) -> str:
+        """The hash of the files the cell's benchmark is read from."""
+        return data_hash(self.resolve(cell).data)
+
+    def cache_source(self, cell: Cell) -> Cell | None:
+        """The cell that must be done before this one, as its optimizer's `use_cache_from` asks."""
+        wanted = getattr(self.resolve(cell).optimizer_options, "use_cache_from", None)
+        return self._twins.get((cell.group, cell.system, wanted)) if wanted else None
+
+    def draws(self, cell: Cell) -> str:
+        """Whose random draws a cell shares: an optimised cell makes its own unless `use_cache_from` names another's."""
+        source = self.cache_source(cell)
+        if source is not None:
+            return self.draws(source)
+        return cell.optimizer if cell.optimised else ""
+
+    def groups(self) -> dict[GroupKey, list[Cell]]:
+        grouped: dict[GroupKey, list[Cell]] = {}
+        for cell in self.cells:
+            grouped.setdefault(cell.group, []).append(cell)
+        return grouped
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any figure of this sweep comes from the offline model."""
+        return any(model.simulated for model in self.config.models.values())
+
+    @property
+    def config_hash(self) -> str:
+        """Of what was asked for; not of where it goes."""
+        return hash_json(self.config.model_dump(mode="json", exclude={"out"}))
+
+    def to_json(self) -> dict[str, Any]:
+        """Without `out`: where results lie is known by who reads them, and they may be moved."""
+        return {
+            "schema_version": PLAN_SCHEMA_VERSION,
+            "config": self.config.model_dump(mode="json", exclude={"out"}),
+            "cells": [asdict(cell) for cell in self.cells],
+        }
+
+    @cached_property
+    def _by_id(self) -> dict[str, Cell]:
+        return {cell.id: cell for cell in self.cells}
+
+    @cached_property
+    def _twins(self) -> dict[tuple[GroupKey, str, str], Cell]:
+        return {(cell.group, cell.system, cell.optimizer): cell for cell in self.cells}
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.config, self.config_dir)
+
+
+def read_plan(path: Path, config_dir: Path, generation: int) -> Plan:
+    """The plan of a sweep as it was written; its plugins are imported."""
+    data = json.loads(read_bytes(path))
+    if data["schema_version"] != PLAN_SCHEMA_VERSION:
+        raise UserError(
+            f"{path}: schema_version is {data['schema_version']}, this Seedbed reads {PLAN_SCHEMA_VERSION}."
+        )
+    config = SweepConfig.model_validate(data["config"])
+    import_plugins(config.plugins, config_dir)
+    return Plan(config, config_dir, tuple(Cell(**cell) for cell in data["cells"]), generation)
+
+
+def make_plan(config: SweepConfig, source: YamlFile) -> Plan:
+    """Check every name and option of a config against the registry and lay out its cells."""
+    folder = source.path.resolve().parent
+    import_plugins(config.plugins, folder)
+    for index, experiment in enumerate(config.experiments):
+        at: FieldPath = ("experiments", index)
+        if experiment.suite not in suite_names():
+            what = f"unknown suite {experiment.suite!r}; {nearest(experiment.suite, suite_names())}"
+            raise source.error((*at, "suite"), what)
+        suite = get_suite(experiment.suite)
+        check_names(experiment, suite, config, source, at)
+        check_optimizable(suite, experiment, source, at)
+    whole = _with_reference_systems(config)
+    lookup = Lookup(whole, folder, source)
+    check_roles(config, lookup.declared_roles, source)
+    plan = Plan(whole, folder, tuple(_all_cells(config, whole, lookup, source)))
+    _check_splits(plan, source)
+    return plan
+
+
+def _all_cells(config: SweepConfig, whole: SweepConfig, lookup: Lookup, source: YamlFile) -> Iterator[Cell]:
+    """The cells of what the config names, then those of the systems that suites add."""
+    seen: dict[str, Cell] = {}
+    for index, experiment in enumerate(config.experiments):
+        at: FieldPath = ("experiments", index)
+        for cell in _cells(whole, index, experiment, lookup):
+            refuse_clash(cell, at, [c for c in (seen.get(cell.folder), seen.get(cell.id)) if c], source)
+            seen[cell.folder] = seen[cell.id] = cell
+            yield cell
+        check_metrics(get_suite(experiment.suite), experiment, source, at, lookup.any_of(index))
+    for index, experiment in enumerate(config.experiments):
+        added = whole.experiments[index].systems[len(experiment.systems) :]
+        optimizers = [o for o in experiment.optimizers if o.name == BASELINE]
+        # There is nothing in them to optimise.
+        extra = experiment.model_copy(update={"systems": added, "optimizers": optimizers})
+        for cell in _cells(whole, index, extra, lookup):
+            if cell.folder not in seen and cell.id not in seen:
+                seen[cell.folder] = seen[cell.id] = cell
+                yield cell
+
+
+def _cells(config: SweepConfig, index: int, experiment: Experiment, lookup: Lookup) -> Iterator[Cell]:
+    for seed in config.seeds:
+        for model in experiment.models:
+            for benchmark in experiment.benchmarks:
+                for system in experiment.systems:
+                    for optimizer in experiment.optimizers:
+                        names = (benchmark.shown, system.shown, optimizer.shown, model)
+                        resolved = lookup.resolved(index, *names)
+                        answers = answers_of(resolved, seed)
+                        yield Cell(
+                            cell_id(answers), index, experiment.suite, *names, seed,
+                            answers=answers, scoring=lookup.scoring(index, *names),
+                            optimised=resolved.optimizer_spec is not None,
+                        )  # fmt: skip
+
+
+def _with_reference_systems(config: SweepConfig) -> SweepConfig:
+    """The config with the systems that each suite wants in every table, behind those it names itself."""
+    experiments: list[Experiment] = []
+    for experiment in config.experiments:
+        taken = {name for s in experiment.systems for name in (s.name, s.shown)}
+        missing = [name for name in get_suite(experiment.suite).reference_systems if name not in taken]
+        systems = [*experiment.systems, *(SystemConfig(name=name) for name in missing)]
+        experiments.append(experiment.model_copy(update={"systems": systems}))
+    return config.model_copy(update={"experiments": experiments})
+
+
+def _check_splits(plan: Plan, source: YamlFile) -> None:
+    first: Mapping[tuple[int, str], Cell] = {
+        (cell.experiment, cell.benchmark): cell for cell in reversed(plan.cells) if cell.optimised
+    }
+    for cell in first.values():
+        check_splits(cell, plan.resolve(cell), plan.benchmark(cell), plan.config, source)

@@ -1,0 +1,63 @@
+"""The phases of a cell as tasks: how they are cached, named and retried on Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prefect import Task, task
+from prefect.cache_policies import CacheKeyFnPolicy
+from prefect.runtime import task_run
+from sqlalchemy.exc import OperationalError
+
+from seedbed.phases.context import open_run
+from seedbed.storage.paths import is_storage_fault
+from seedbed.sweep.cell import Phase
+from tasks.progress_artifact import run_with_progress
+
+PhaseTask = Task[..., dict[str, Any]]
+"""Takes the folder of the sweep's run and the id of a cell; only these travel, the rest is read from files."""
+
+
+def _phase_task(phase: Phase) -> PhaseTask:
+    """Finished phases of earlier runs come back Cached, under the phase's own key. Prefect's policies contain the run's
+    id and would forget everything with the run."""
+
+    def key(_context: Any, parameters: dict[str, Any]) -> str:
+        return open_run(parameters["folder"]).plan.cell(parameters["cell_id"]).key(phase)
+
+    @task(
+        name=phase,
+        task_run_name=_run_name,
+        cache_policy=CacheKeyFnPolicy(cache_key_fn=key),
+        persist_result=True,
+        result_serializer="json",
+        retries=2,
+        retry_delay_seconds=[2.0, 10.0],
+        retry_condition_fn=_infrastructure_fault,
+    )
+    def work(folder: str, cell_id: str) -> dict[str, Any]:
+        return run_with_progress(folder, cell_id, phase)
+
+    return work
+
+
+def _infrastructure_fault(_task: Any, _task_run: Any, state: Any) -> bool:
+    """Retry what a second try can mend: a disk, object storage, a database; never a model's answer or a user's
+    mistake."""
+    error = state.result(raise_on_failure=False)
+    return isinstance(error, OSError | OperationalError) or (isinstance(error, Exception) and is_storage_fault(error))
+
+
+def _run_name() -> str:
+    """`multi · tiny · reader · seed 2 · generate`."""
+    parameters = task_run.parameters
+    cell = open_run(parameters["folder"]).plan.cell(parameters["cell_id"])
+    return f"{cell.title} · {task_run.task_name}"
+
+
+PHASE_TASKS: Mapping[Phase, PhaseTask] = {
+    "optimise": _phase_task("optimise"),
+    "generate": _phase_task("generate"),
+    "score": _phase_task("score"),
+}

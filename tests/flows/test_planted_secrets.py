@@ -1,0 +1,161 @@
+"""Twelve secrets of different shapes, quoted by an endpoint in answers and errors and by a plugin in its exceptions: a
+grep over everything that was written finds none."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from seedbed.lm.ledger.database import open_database
+
+NAMED = {
+    "AZURE_OPENAI_KEY": "azure\"odd'key\\with&<signs>|4711",
+    "LAB_ACCESS": "plain-looking-word-4711",
+    "OPENAI_API_KEY": "0123456789abcdef0123456789abcdef",
+    "LAB_DATABASE_URL": "postgresql://lab:pa55-of-the-lab@db/x",
+}
+SHAPED = [
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlNDcxMQ",
+    "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuvwxyz4711",
+    "nvapi-abcdefghijklmnopqrst4711ABCD",
+    "services/T0000AAAA/B0000BBBB/abcdefgh12345678",
+    "AKIAABCDEFGHIJKL4711",
+    "sk-ant-api03-abcdefghijklmnop4711",
+    "xoxb-123456789012-abcdefghijkl4711",
+    "hf_abcdefghijklmnopqrsT4711",
+]
+SECRETS = [*list(NAMED.values())[:3], "pa55-of-the-lab", *SHAPED]
+ECHO = " ".join(f"https://hooks.slack.com/{secret}" if secret.startswith("services/") else secret for secret in SECRETS)
+
+PLUGIN = """\
+import os
+from pathlib import Path
+import dspy
+from seedbed.suite import Benchmark, BenchmarkSpec, Case, Metric, ScoreRow, Suite, SystemSpec
+from seedbed.sweep.registry import register_suite
+
+def load(options):
+    return Benchmark("numbers", [Case(f"q{n}", {"question": f"Is {n} even?"}, gold="yes") for n in range(6)])
+
+async def score(context, cases, predictions):
+    if context.cell.system == "breaks":
+        raise RuntimeError("no luck with " + os.environ["ECHO"])
+    rows = []
+    for case in cases:
+        output = predictions[case.sample_id].output
+        row = ScoreRow(case.sample_id, "error" if output is None else "ok", {} if output is None else {"right": 1.0},
+                       details={"said": str(output)})
+        rows.append(row)
+    return rows
+
+def aggregate(rows):
+    right = [1.0 for row in rows if row.status == "ok"]
+    return {"right": 1.0 if right else None, "n": len(right), "n_errors": len(rows) - len(right), "n_skipped": 0}
+
+def system(context, options):
+    return dspy.Predict("question -> answer")
+
+register_suite(Suite(name="leaky", title="Leaky", version="1",
+    benchmarks={"numbers": BenchmarkSpec(load, data=Path(__file__))},
+    systems={"asks": SystemSpec(system), "breaks": SystemSpec(system)},
+    score=score, aggregate=aggregate, metrics=(Metric("right", "Right", kind="rate"),)))
+"""
+SWEEP = """\
+name: tryout
+seeds: [0]
+models:
+  a: {{model: openai/x, api_base: "{base}", api_key_env: AZURE_OPENAI_KEY, retries: 0, price: {{input: 1, output: 1}}}}
+  b: {{model: openai/y, api_base: "{base}", api_key_env: LAB_ACCESS, retries: 0, price: {{input: 1, output: 1}}}}
+experiments:
+  - {{suite: leaky, models: [a, b], benchmarks: [numbers], systems: [asks, breaks]}}
+plugins: [leaky_suite]
+max_error_share: 0.6
+"""
+
+
+class _Tattler(BaseHTTPRequestHandler):
+    """Every second request is refused; answers and refusals quote all they know."""
+
+    count = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        type(self).count += 1
+        text = f"[[ ## answer ## ]]\nyes {ECHO}\n\n[[ ## completed ## ]]"
+        ok = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+              "usage": {"prompt_tokens": 5, "completion_tokens": 5}}  # fmt: skip
+        # Padded so that a cut at 300 characters falls into the middle of a secret.
+        wrong = {"error": {"message": f"{self.headers['authorization']} {ECHO} {'.' * 90} {SECRETS[2]}"}}
+        status, body = (200, ok) if self.count % 2 else (400, wrong)
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def tattler() -> Iterator[str]:
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), _Tattler)
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{serving.server_port}/v1"
+    serving.shutdown()
+
+
+def _bodies(ledger: Path) -> bytes:
+    with sqlite3.connect(ledger) as connection:
+        rows = connection.execute("SELECT body FROM responses UNION ALL SELECT body FROM requests").fetchall()
+    assert rows
+    return b"".join(zlib.decompress(row[0]) for row in rows)
+
+
+def _found(data: bytes, where: str) -> list[tuple[str, str]]:
+    forms = {secret: {secret, json.dumps(secret)[1:-1]} for secret in SECRETS}
+    # The first half is too much too.
+    halves = {secret: {form[: max(12, len(form) // 2)] for form in own} for secret, own in forms.items()}
+    return [(where, secret) for secret, own in halves.items() if any(form.encode() in data for form in own)]
+
+
+def test_no_planted_secret_is_found_in_anything_that_was_written(
+    seedbed_home: Path, tmp_path: Path, tattler: str
+) -> None:
+    (tmp_path / "leaky_suite.py").write_text(PLUGIN, encoding="utf-8")
+    (tmp_path / "sweep.yaml").write_text(SWEEP.format(base=tattler), encoding="utf-8")
+    environment = {**os.environ, **NAMED, "ECHO": ECHO}
+
+    def seedbed(*words: str) -> str:
+        command = [sys.executable, "-m", "seedbed", *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, cwd=tmp_path)
+        assert done.returncode in (0, 1), done.stderr
+        return done.stdout + done.stderr
+
+    out = str(tmp_path / "out")
+    said = seedbed("run", "sweep.yaml", "--out", out)
+    for command in (["report", "tryout"], ["export", "tryout"], ["costs", "tryout"]):
+        said += seedbed(*command, "--out", out)
+    said += seedbed("ledger", "export", "--out", out, "--to", str(tmp_path / "out" / "ledger.jsonl"))
+    assert "[redacted]" in said, "there was something to mask"
+    found = _found(said.encode(), "terminal") + _found(_bodies(tmp_path / "out" / "ledger.sqlite"), "bodies")
+    for folder in (tmp_path / "out", seedbed_home):
+        for file in folder.rglob("*"):
+            if file.is_file():
+                found += _found(file.read_bytes(), file.name)
+    assert found == [], "\n".join(map(str, found))
+
+
+def test_the_ledger_is_for_this_user_alone(tmp_path: Path) -> None:
+    open_database(f"sqlite:///{tmp_path / 'new' / 'ledger.sqlite'}").dispose()
+    assert (tmp_path / "new" / "ledger.sqlite").stat().st_mode & 0o077 == 0

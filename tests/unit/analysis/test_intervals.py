@@ -1,0 +1,110 @@
+"""Intervals and tests: what the golden vectors do not show."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seedbed.analysis import intervals
+from seedbed.analysis.intervals import (
+    Interval,
+    cluster_bootstraps,
+    holm,
+    mcnemar_exact,
+    points_only,
+    wilson,
+)
+from seedbed.analysis.means import mean
+
+
+def test_wilson_of_no_cases_is_undefined() -> None:
+    assert wilson(0, 0) is None
+
+
+def test_wilson_refuses_more_hits_than_cases() -> None:
+    with pytest.raises(ValueError, match="3 of 2"):
+        wilson(3, 2)
+
+
+def test_wilson_is_symmetric() -> None:
+    few, many = wilson(2, 9), wilson(7, 9)
+    assert few is not None
+    assert many is not None
+    assert few.low == pytest.approx(1 - many.high)
+
+
+def test_mcnemar_does_not_care_which_system_comes_first() -> None:
+    assert mcnemar_exact(3, 11) == mcnemar_exact(11, 3)
+
+
+def test_holm_multiplies_the_smallest_by_the_number_of_tests_and_never_falls() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_holm_stops_at_one() -> None:
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+
+
+def test_holm_leaves_out_what_was_not_tested() -> None:
+    assert holm([None, 0.02, None]) == [None, 0.02, None]
+
+
+def _share(sums: Any) -> dict[str, Any]:
+    return {"share": sums[:, 0] / sums[:, 1]}
+
+
+def _interval(rows: Mapping[str, Sequence[int]], seed: int = 0, n: int = 1000) -> Interval | None:
+    """Of the share of ones."""
+    return cluster_bootstraps({name: (sum(own), len(own)) for name, own in rows.items()}, _share, seed, n).get("share")
+
+
+def test_bootstrap_is_the_same_for_the_same_seed_whatever_the_order() -> None:
+    rows = {"a": [1, 1], "b": [0, 1], "c": [0, 0]}
+    turned = dict(reversed(rows.items()))
+    assert _interval(rows, 3, 200) == _interval(turned, 3, 200)
+
+
+def test_bootstrap_draws_as_a_loop_over_resamples_would() -> None:
+    rows = {f"c{i}": [int(j < i % 4) for j in range(1 + i % 5)] for i in range(17)}
+    clusters = [rows[name] for name in sorted(rows)]
+    shares = [
+        mean([float(value) for index in drawn for value in clusters[index]]) or 0.0
+        for drawn in np.random.default_rng(5).integers(17, size=(300, 17)).tolist()
+    ]
+    interval = _interval(rows, 5, 300)
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(shares, (0.025, 0.975))), abs=1e-12)
+
+
+def test_draws_do_not_depend_on_how_much_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {f"c{i}": [i % 2, i % 3 == 0] for i in range(40)}
+    whole = _interval(rows, 7, 500)
+    monkeypatch.setattr(intervals, "BLOCK", 1000)
+    assert _interval(rows, 7, 500) == whole
+
+
+def test_bootstrap_keeps_clusters_whole() -> None:
+    balanced = {name: [0, 1] for name in "abcd"}
+    assert _interval(balanced, 0, 200) == Interval(0.5, 0.5)
+
+
+def test_bootstrap_covers_the_estimate() -> None:
+    interval = _interval({str(i): [int(i % 3 == 0)] for i in range(60)})
+    assert interval is not None
+    assert interval.low < 1 / 3 < interval.high
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * (2 / 9 / 60) ** 0.5, rel=0.25)
+
+
+def test_bootstrap_of_one_cluster_is_undefined() -> None:
+    assert _interval({"a": [1, 0]}) is None
+
+
+def test_bootstrap_of_a_figure_that_is_mostly_undefined_is_undefined() -> None:
+    sums = {"a": [1.0], "b": [0.0]}
+    assert cluster_bootstraps(sums, lambda totals: {"x": np.full(len(totals), np.nan)}) == {"x": None}
+
+
+def test_who_asks_for_points_only_gets_no_interval() -> None:
+    with points_only():
+        assert _interval({"a": [1], "b": [0]}) is None

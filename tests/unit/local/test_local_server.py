@@ -1,0 +1,91 @@
+"""What is written down of the local server is believed only as far as the process proves it."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from seedbed.cli.main import main
+from seedbed.errors import UserError
+from seedbed.local import server
+from seedbed.local.identity import SERVER_MODULE, birth
+
+
+@pytest.fixture
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SEEDBED_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def innocent() -> Iterator[subprocess.Popen[bytes]]:
+    """A process group of somebody else."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"pid": 1}', '{"pid": "x", "port": 1, "born": ""}', "\x00"])
+def test_a_broken_record_of_the_server_is_no_server(own_home: Path, text: str) -> None:
+    (own_home / "server.json").write_text(text, encoding="utf-8")
+    assert server.running() is None
+    assert not server.stop()
+    assert main(["server", "status"]) == 1
+
+
+def test_a_process_that_has_the_number_of_the_old_server_is_left_alone(
+    own_home: Path, innocent: subprocess.Popen[bytes]
+) -> None:
+    record = {"pid": innocent.pid, "port": 4200, "born": "1"}
+    (own_home / "server.json").write_text(json.dumps(record), encoding="utf-8")
+    assert not server.stop()
+    assert innocent.poll() is None
+
+
+def test_even_with_the_right_time_of_birth_a_program_that_is_no_server_is_left_alone(
+    own_home: Path, innocent: subprocess.Popen[bytes]
+) -> None:
+    born = Path(f"/proc/{innocent.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+    record = {"pid": innocent.pid, "port": 4200, "born": born}
+    (own_home / "server.json").write_text(json.dumps(record), encoding="utf-8")
+    assert birth(innocent.pid) is None
+    assert not server.stop()
+    assert innocent.poll() is None
+
+
+def test_the_auth_string_is_made_once_and_for_this_user_alone(own_home: Path) -> None:
+    made = server.auth_string()
+    assert len(made) > 40
+    assert server.auth_string() == made
+    assert stat.S_IMODE((own_home / "server.auth").stat().st_mode) == 0o600
+    assert [file.name for file in own_home.iterdir()] == ["server.auth"]
+
+
+@pytest.mark.parametrize("text", ["http", "-1", "70000", ""])
+def test_a_port_that_is_none_is_said(own_home: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("SEEDBED_PORT", text)
+    with pytest.raises(UserError, match="SEEDBED_PORT"):
+        server.start()
+
+
+def test_a_server_that_does_not_answer_is_not_ended_by_who_wants_one(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "START_TIMEOUT_S", 0.0)
+    with subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()", SERVER_MODULE], stdin=subprocess.PIPE
+    ) as busy:
+        record = {"pid": busy.pid, "port": 9, "born": birth(busy.pid)}
+        (own_home / "server.json").write_text(json.dumps(record), encoding="utf-8")
+        with pytest.raises(UserError, match="does not answer"):
+            server.start()
+        assert busy.poll() is None
+        busy.kill()

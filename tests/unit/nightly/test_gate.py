@@ -1,0 +1,233 @@
+"""The gate on planted nights: each reason by itself, and no pass that was not earned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seedbed.analysis.score_table import ScoreTable
+from seedbed.errors import UserError
+from seedbed.nightly.baseline import Baseline, Entry, Figures
+from seedbed.nightly.gate import GateResult, judge
+from seedbed.suite import Metric
+from seedbed.sweep.config import GateConfig
+
+N = 100
+FIGURES = Figures(
+    n_seeds=1, n_samples=N, n_errors=0, tokens=50_000, list_usd=1.0, latency_s=0.5, n_latencies=N
+)  # fmt: skip
+MADE_WITH = {"scoring": "1", "data": "abc"}
+
+
+def entry(
+    values: Mapping[str, Any] | None = None,
+    *,
+    metrics: tuple[str, ...] = ("f1", "em"),
+    ids: range = range(N),
+    figures: Figures = FIGURES,
+    made_with: Mapping[str, str] = MADE_WITH,
+    pooled: tuple[str, ...] = (),
+) -> Entry:
+    """A table of the suite crosslingual; `values` are the F1 of its systems, EM is half of that."""
+    given = {"multi": _alternating(0.8)} if values is None else values
+    arrays = {label: np.column_stack([own, np.asarray(own) / 2]) for label, own in given.items()}
+    table = ScoreTable(
+        key=("crosslingual", "tiny", "reader"),
+        baseline=next(iter(arrays)),
+        declared=[Metric(name, name.upper(), kind="pooled" if name in pooled else "mean") for name in metrics],
+        reference=frozenset(),
+        sample_ids=[f"s{i}" for i in ids],
+        clusters=np.arange(len(ids)),
+        values=arrays,
+        seeds={},
+        cells={},
+        failures=[],
+        failure_counts={},
+    )
+    return Entry(table, made_with, dict.fromkeys(arrays, figures))
+
+
+def _alternating(share: float, n: int = N) -> Any:
+    return (np.arange(n) < share * n).astype(float)
+
+
+def baseline(*entries: Entry) -> Baseline:
+    return Baseline(1, "night", "20260101T000000-aaaa", "2026-01-01T00:00:00Z", None, "", entries or (entry(),))
+
+
+def verdict(night: Entry | list[Entry], status: str = "completed", **config: Any) -> GateResult:
+    entries = night if isinstance(night, list) else [night]
+    return judge(baseline(), entries, status, GateConfig.model_validate({"min_effect": 0.1, **config}))
+
+
+def reasons(result: GateResult) -> str:
+    return "\n".join(reason.text for reason in result.reasons if reason.level == result.verdict)
+
+
+def test_the_same_scores_pass() -> None:
+    result = verdict(entry())
+    assert result.verdict == "pass"
+    assert result.headline.startswith("pass: no worse than v1")
+
+
+def test_a_significant_drop_beyond_the_smallest_effect_fails() -> None:
+    result = verdict(entry({"multi": _alternating(0.6)}))
+    assert result.verdict == "fail"
+    assert "multi: F1 0.600 against 0.800" in reasons(result)
+    assert "n = 100" in reasons(result)
+
+
+def test_a_significant_drop_below_the_smallest_effect_is_only_noted() -> None:
+    slightly = np.clip(_alternating(0.8) - 0.01, 0, 1)
+    result = verdict(entry({"multi": slightly}))
+    assert result.verdict == "pass"
+    assert any("worse by less than min_effect" in reason.text for reason in result.reasons)
+
+
+def test_a_gain_passes_and_is_noted() -> None:
+    result = verdict(entry({"multi": _alternating(1.0)}))
+    assert result.verdict == "pass"
+    assert any("is better" in reason.text for reason in result.reasons)
+
+
+def test_too_few_samples_to_rule_a_drop_out_are_inconclusive() -> None:
+    small = entry({"multi": _alternating(0.8, 12)}, ids=range(12))
+    result = judge(baseline(small), [small], "completed", GateConfig(min_effect=0.1))
+    assert result.verdict == "inconclusive"
+    assert "too small a test to rule out a drop of 0.1" in reasons(result)
+
+
+def test_a_run_without_results_is_inconclusive() -> None:
+    result = verdict([], status="partial")
+    assert result.verdict == "inconclusive"
+    assert "no cell of it has a result" in result.headline
+
+
+@pytest.mark.parametrize("status", ["partial", "budget_reached", "failed", "broken (OSError: disk)"])
+def test_a_run_that_did_not_complete_never_passes(status: str) -> None:
+    result = verdict(entry(), status=status)
+    assert result.verdict == "inconclusive"
+    assert f"the run is {status}" in reasons(result)
+
+
+def test_without_a_baseline_nothing_is_decided() -> None:
+    result = judge(None, [entry()], "completed", GateConfig())
+    assert result.verdict == "inconclusive"
+    assert "there is no accepted baseline" in result.headline
+
+
+def test_a_system_of_the_baseline_that_is_missing_is_named() -> None:
+    both = {"multi": _alternating(0.8), "cross": _alternating(0.7)}
+    result = judge(baseline(entry(both)), [entry()], "completed", GateConfig(min_effect=0.1))
+    assert result.verdict == "inconclusive"
+    assert "tiny · cross · reader is in the baseline" in reasons(result)
+
+
+def test_samples_of_the_baseline_that_were_not_scored_make_it_inconclusive() -> None:
+    fewer = entry({"multi": _alternating(0.8)[:80]}, ids=range(80))
+    assert "only 80% of the baseline's samples" in reasons(verdict(fewer))
+
+
+def test_order_of_samples_and_metrics_does_not_matter() -> None:
+    turned = entry({"multi": _alternating(0.8)[::-1]}, ids=range(N - 1, -1, -1))
+    swapped = replace(
+        turned,
+        table=replace(
+            turned.table,
+            declared=turned.table.declared[::-1],
+            values={k: v[:, ::-1] for k, v in turned.table.values.items()},
+        ),
+    )
+    assert verdict(turned).verdict == "pass"
+    assert verdict(swapped, metrics={"crosslingual": ["f1", "em"]}).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [("scoring", "the scoring of suite crosslingual has changed"), ("data", "the data of benchmark tiny has changed")],
+)
+def test_scores_made_on_other_terms_are_not_compared(changed: str, words: str) -> None:
+    result = verdict(entry({"multi": _alternating(0.1)}, made_with={**MADE_WITH, changed: "other"}))
+    assert result.verdict == "inconclusive"
+    assert words in reasons(result)
+
+
+def test_too_many_errors_fail() -> None:
+    failed = verdict(entry(figures=replace(FIGURES, n_errors=8)))
+    assert "8 of 100 samples failed (8.0%, 5.0% allowed)" in reasons(failed)
+    assert verdict(entry(figures=replace(FIGURES, n_errors=8)), max_error_share=0.1).verdict == "pass"
+
+
+def test_errors_the_baseline_had_too_are_allowed_for() -> None:
+    had = baseline(entry(figures=replace(FIGURES, n_errors=6)))
+    night = [entry(figures=replace(FIGURES, n_errors=8))]
+    assert judge(had, night, "completed", GateConfig(min_effect=0.1)).verdict == "pass"
+
+
+def test_a_sample_that_costs_more_than_allowed_fails_in_dollars_or_tokens() -> None:
+    dear = entry(figures=replace(FIGURES, list_usd=1.3))
+    assert "a sample costs +30% in dollars (+25% allowed)" in reasons(verdict(dear))
+    assert verdict(dear, max_cost_growth=None).verdict == "pass"
+    unpriced = entry(figures=replace(FIGURES, list_usd=None, tokens=70_000))
+    assert "a sample costs +40% in tokens" in reasons(verdict(unpriced))
+
+
+def test_cost_is_a_samples_not_a_runs() -> None:
+    twice = replace(FIGURES, n_samples=2 * N, list_usd=2.0, tokens=100_000, n_seeds=2)
+    assert verdict(entry(figures=twice)).verdict == "pass"
+
+
+def test_slower_calls_fail_unless_they_are_few_or_the_difference_is_tiny() -> None:
+    slow = replace(FIGURES, latency_s=1.2)
+    assert "the median call takes 1.20 s instead of 0.50 s" in reasons(verdict(entry(figures=slow)))
+    assert verdict(entry(figures=replace(slow, n_latencies=5))).verdict == "pass"
+    assert verdict(entry(figures=replace(slow, latency_s=None))).verdict == "pass"
+    quick = baseline(entry(figures=replace(FIGURES, latency_s=0.01)))
+    night = [entry(figures=replace(FIGURES, latency_s=0.05))]
+    assert judge(quick, night, "completed", GateConfig(min_effect=0.1)).verdict == "pass"
+
+
+def test_a_metric_the_gate_cannot_judge_is_named_with_those_it_can() -> None:
+    with pytest.raises(UserError, match=r"gate\.metrics\.crosslingual: no metric 'f2'; known: f1, em"):
+        verdict(entry(), metrics={"crosslingual": ["f2"]})
+    blank = entry(pooled=("em",))
+    blank = replace(
+        blank, table=replace(blank.table, values={k: v * [1, np.nan] for k, v in blank.table.values.items()})
+    )
+    with pytest.raises(UserError, match=r"'em' is a figure of the whole run .* cannot be paired; take f1"):
+        judge(baseline(blank), [blank], "completed", GateConfig(metrics={"crosslingual": ["em"]}))
+
+
+def test_what_is_judged_by_default_is_declared_not_read_off_values() -> None:
+    night = verdict(entry(metrics=("em", "f1"), pooled=("em",)))
+    assert [c.metric for c in night.comparisons] == ["f1"]
+
+
+def test_a_rate_that_was_nothing_everywhere_fails_when_it_appears() -> None:
+    """Violations pooled over a run: none in the baseline, some tonight. Lower is better."""
+    none, some = np.zeros(N), np.where(np.arange(N) % 4 == 0, 1.0, 0.0)
+    quiet, loud = entry({"a": none}, pooled=("f1",)), entry({"a": some}, pooled=("f1",))
+    low = [replace(m, higher_is_better=False) for m in quiet.table.declared]
+    quiet, loud = (replace(e, table=replace(e.table, declared=low)) for e in (quiet, loud))
+    result = judge(baseline(quiet), [loud], "completed", GateConfig(metrics={"crosslingual": ["f1"]}))
+    assert result.verdict == "fail"
+    assert judge(baseline(quiet), [quiet], "completed", GateConfig(metrics={"crosslingual": ["f1"]})).verdict == "pass"
+
+
+def test_holm_is_taken_over_all_systems_of_a_metric() -> None:
+    """One drop with p just under 0.05 is significant alone, and not among five systems."""
+    drop = _alternating(0.8)
+    drop[:6] = 0.0
+    alone = judge(
+        baseline(entry({"a": _alternating(0.8)})), [entry({"a": drop})], "completed", GateConfig(min_effect=0.01)
+    )
+    assert alone.comparisons[0].p_holm == pytest.approx(0.03125)
+    many = {name: _alternating(0.8) for name in "abcde"}
+    among = judge(baseline(entry(many)), [entry({**many, "a": drop})], "completed", GateConfig(min_effect=0.01))
+    assert among.comparisons[0].p_holm == pytest.approx(5 * 0.03125)
+    assert alone.verdict == "fail"
+    assert among.verdict == "inconclusive"

@@ -1,0 +1,135 @@
+"""Secrets are recognised by the variable that holds them or by their looks, in whatever form a file gives them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import string
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seedbed.storage.redact import keep_secret, masked_error, redact
+
+
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "HF_TOKEN", "DB_PASSWORD", "MY_SECRET", "AZURE_OPENAI_KEY", "GITHUB_PAT", "SENTRY_DSN"]
+)
+def test_the_value_of_a_secret_variable_is_masked_anywhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "zebra-crossing-77")
+    assert redact("Incorrect key: zebra-crossing-77.") == "Incorrect key: [redacted]."
+
+
+def test_a_variable_that_a_config_names_is_secret_whatever_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_ACCESS_OF_MONDAY", "monday")
+    assert redact("it is monday") == "it is monday"
+    keep_secret("LAB_ACCESS_OF_MONDAY")
+    assert redact("it is monday") == "it is [redacted]"
+
+
+@pytest.mark.parametrize("text", ["postgresql://lab:hunter22@db/x", "mysql://lab:hunter22@db:3306/x?a=b"])
+def test_the_password_of_an_address_in_the_environment_is_masked_alone_too(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", text)
+    assert redact("login with hunter22 failed") == "login with [redacted] failed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-proj-abcdefghijklmnop1234",
+        "Authorization: Bearer abcdefghijkl.mnopqrst",
+        "postgresql://user:hunter2hunter2@db/x",
+        "hf_abcdefghijklmnopqrsT7",
+        "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuvwxyz",
+        "ghs_abcdefghijklmnopqrstUVWX",
+        "nvapi-abcdefghijklmnopqrst1234",
+        "xoxb-123456789012-abcdefghijkl",
+        "ASIAABCDEFGHIJKLMNOP",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijklmnop",
+        "https://hooks.slack.com/services/T0000/B0000/abcdefgh12345678",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END",
+    ],
+)
+def test_texts_that_look_like_keys_are_masked(text: str) -> None:
+    masked = redact(text)
+    assert "[redacted]" in masked
+    assert text[-8:-2] not in masked or "@" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the risk-free rate",
+        "tokens: 512",
+        "a short key-value pair",
+        "key_coverage_penalised",
+        "pk_of_the_samples_table",
+        "http://127.0.0.1:4200/api",
+        '{"a": "http://x.org", "b": "me@x.org"}',
+        "eyJ is how many of them begin",
+    ],
+)
+def test_ordinary_text_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def _in_csv(text: str) -> str:
+    file = io.StringIO()
+    csv.writer(file).writerow([text])
+    return file.getvalue()
+
+
+FORMS: list[Callable[[str], str]] = [
+    lambda text: json.dumps({"error": text}),
+    lambda text: json.dumps({"error": text}, ensure_ascii=False),
+    html.escape,
+    lambda text: html.escape(json.dumps(text)),
+    lambda text: json.dumps(html.escape(text)),
+    lambda text: json.dumps(repr(ValueError(text))),
+    lambda text: json.dumps(text).replace("<", "\\u003c").replace("&", "\\u0026"),
+    lambda text: f"| {text.replace('|', chr(92) + '|')} |",
+    lambda text: f"https://x.org/?q={quote(text)}",
+    _in_csv,
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(deadline=None, max_examples=30)
+@given(value=st.text(string.ascii_letters + "0123456789\"'\\&<>|=+/ é", min_size=16).map(lambda v: f"q{v}7"))
+def test_a_secret_is_found_in_every_form_a_file_gives_it(form: Callable[[str], str], value: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_API_KEY", value)
+        masked = redact(form(f"before {value} after"))
+    assert form(value).strip('"| \r\n') not in masked
+    assert "[redacted]" in masked
+
+
+@pytest.mark.parametrize("kept", [16, 20, 31, 32])
+def test_what_a_cut_left_of_a_secret_is_masked_too(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "abcdefgh12345678ABCDEFGH87654321")
+    assert redact(f"key {'abcdefgh12345678ABCDEFGH87654321'[:kept]}") == "key [redacted]"
+
+
+def test_an_error_keeps_its_type_and_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+    error = OSError(5, "cannot reach zebra-crossing-77")
+    assert isinstance(masked_error(error), OSError)
+    assert "zebra" not in str(masked_error(error))
+
+
+def test_an_error_whose_words_come_from_elsewhere_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+
+    class Odd(Exception):
+        def __str__(self) -> str:
+            return "no entry for zebra-crossing-77"
+
+    safe = masked_error(Odd())
+    assert str(safe) == "Odd: no entry for [redacted]"

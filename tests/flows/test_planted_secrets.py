@@ -41,8 +41,7 @@ PLUGIN = """\
 import os
 from pathlib import Path
 import dspy
-from seedbed.suite import Benchmark, BenchmarkSpec, Case, Metric, ScoreRow, Suite, SystemSpec
-from seedbed.sweep.registry import register_suite
+from seedbed import Answer, Benchmark, BenchmarkSpec, Case, Metric, ScoreRow, Suite, SystemSpec, register_suite
 
 def load(options):
     return Benchmark("numbers", [Case(f"q{n}", {"question": f"Is {n} even?"}, gold="yes") for n in range(6)])
@@ -52,10 +51,11 @@ async def score(context, cases, predictions):
         raise RuntimeError("no luck with " + os.environ["ECHO"])
     rows = []
     for case in cases:
-        output = predictions[case.sample_id].output
-        row = ScoreRow(case.sample_id, "error" if output is None else "ok", {} if output is None else {"right": 1.0},
-                       details={"said": str(output)})
-        rows.append(row)
+        match predictions[case.sample_id]:
+            case Answer(_, output):
+                rows.append(ScoreRow(case.sample_id, "ok", {"right": 1.0}, details={"said": str(output)}))
+            case failure:
+                rows.append(ScoreRow(case.sample_id, "error", details={"said": str(failure.error)}))
     return rows
 
 def aggregate(rows):
@@ -84,20 +84,18 @@ max_error_share: 0.6
 
 
 class _Tattler(BaseHTTPRequestHandler):
-    """Every second request is refused; answers and refusals quote all they know."""
-
-    count = 0
+    """Refuses questions about odd numbers; answers and refusals quote all they know."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        type(self).count += 1
+        body = self.rfile.read(int(self.headers["content-length"])).decode()
+        odd = any(f"Is {number} even?" in body for number in (1, 3, 5))
         text = f"[[ ## answer ## ]]\nyes {ECHO}\n\n[[ ## completed ## ]]"
         ok = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
               "usage": {"prompt_tokens": 5, "completion_tokens": 5}}  # fmt: skip
         # Padded so that a cut at 300 characters falls into the middle of a secret.
         wrong = {"error": {"message": f"{self.headers['authorization']} {ECHO} {'.' * 90} {SECRETS[2]}"}}
-        status, body = (200, ok) if self.count % 2 else (400, wrong)
-        data = json.dumps(body).encode()
+        status, reply = (400, wrong) if odd else (200, ok)
+        data = json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("content-length", str(len(data)))
         self.end_headers()

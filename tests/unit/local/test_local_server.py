@@ -80,9 +80,13 @@ def test_a_server_that_does_not_answer_is_not_ended_by_who_wants_one(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "START_TIMEOUT_S", 0.0)
+    program = "import sys; print('here', flush=True); sys.stdin.read()"
     with subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.stdin.read()", SERVER_MODULE], stdin=subprocess.PIPE
+        [sys.executable, "-c", program, SERVER_MODULE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as busy:
+        assert busy.stdout is not None
+        # Only then does the system tell its command line.
+        assert busy.stdout.readline() == b"here\n"
         record = {"pid": busy.pid, "port": 9, "born": birth(busy.pid)}
         (own_home / "server.json").write_text(json.dumps(record), encoding="utf-8")
         with pytest.raises(UserError, match="does not answer"):

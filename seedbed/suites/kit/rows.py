@@ -29,6 +29,8 @@ class Row:
     path: Path
     line: int
     data: Mapping[str, Any]
+    position: int = 0
+    """Which row of the file it is, from 1: several may begin on one line."""
 
     def error(self, message: str) -> UserError:
         """What is wrong with the row, with file and line in front; the caller raises it."""
@@ -82,7 +84,7 @@ class Row:
         value = self.need(name)
         if not isinstance(value, Mapping):
             raise self.wrong(name, value, "is no object; write {...}")
-        return Row(self.path, self.line, cast("Mapping[str, Any]", value))
+        return Row(self.path, self.line, cast("Mapping[str, Any]", value), self.position)
 
     def checked(self, kind: type[M]) -> M:
         """The row as that model; the first field that does not fit is named."""
@@ -144,5 +146,5 @@ def numbered_rows(path: Path, *, shape: str = "{...}", key: str = "id") -> Itera
 
 def read_rows(path: Path, *, shape: str = "{...}", key: str = "id") -> Iterator[Row]:
     """`numbered_rows` as Row, which checks fields."""
-    for line, row in numbered_rows(path, shape=shape, key=key):
-        yield Row(path, line, row)
+    for position, (line, row) in enumerate(numbered_rows(path, shape=shape, key=key), start=1):
+        yield Row(path, line, row, position)

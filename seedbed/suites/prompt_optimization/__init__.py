@@ -15,7 +15,7 @@ def _benchmark(name: str, load: str, options: str) -> BenchmarkSpec:
 SUITE = Suite(
     name="prompt_optimization",
     title="Prompt optimisation",
-    version="3",
+    version="4",
     benchmarks={
         "HotpotQABench": _benchmark("HotpotQABench", "hotpot", "SplitOptions"),
         "hoverBench": _benchmark("hoverBench", "hover", "HoverOptions"),

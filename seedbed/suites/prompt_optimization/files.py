@@ -1,65 +1,32 @@
-"""Reading the public files: JSON, JSONL, CSV or Parquet, one file or a folder of splits; what is missing is named."""
+"""From a public file, or a folder of splits, to the cases of a benchmark."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, cast
 
 from seedbed.errors import UserError
-from seedbed.storage.store import read_jsonl
 from seedbed.suite import Benchmark, Case
+from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 from seedbed.suites.kit.splits import Sizes, Splits
 from seedbed.suites.prompt_optimization.options import SplitOptions
 from seedbed.suites.prompt_optimization.split_rules import Rows, SplitRule, sampled
-from seedbed.sweep.registry import nearest
 
 DATA = Path(__file__).parent / "data"
 _ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
 _CORPUS = "corpus.jsonl"
+_SHAPES: Mapping[str, str] = {
+    "HotpotQABench": "{id, question, answer, supporting_facts, context}",
+    "hoverBench": "{uid, claim, supporting_facts}",
+    "Papillon": "{user_query, target_response, pii_units}",
+    "IFBench": "{key, prompt, instruction_id_list, kwargs}",
+    "LiveBenchMathBench": "{question_id, task, turns, ground_truth}",
+    "AIMEBench": "{id, problem, answer}",
+}
 
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A row and where it stands, for messages."""
-
-    path: Path
-    number: int
-    row: Row
-
-    def get(self, *names: str) -> Any:
-        """The value of the first of the columns that is there; a row without any of them is a user's error."""
-        for name in names:
-            if self.row.get(name) is not None:
-                return self.row[name]
-        raise self._missing(names)
-
-    def may_be_empty(self, name: str) -> Any:
-        """The value of a column that some rows leave empty (None); a row without the column is a user's error."""
-        if name not in self.row:
-            raise self._missing((name,))
-        return self.row[name]
-
-    def name(self, *columns: str) -> str:
-        """The value of the first of the columns that is there, else the number of the row."""
-        given = (self.row.get(column) for column in columns)
-        return next((str(value) for value in given if value is not None), f"row{self.number}")
-
-    def error(self, what: str) -> UserError:
-        return UserError(f"{self.path}:{self.number}: {what}")
-
-    def _missing(self, names: Sequence[str]) -> UserError:
-        wanted = " or ".join(repr(name) for name in names)
-        known = (str(name) for name in self.row if name)
-        return self.error(f"column {wanted} is missing; {nearest(names[0], known)}")
-
-
-MakeCase = Callable[[Source], Case | str]
+MakeCase = Callable[[Row], Case | str]
 """A case, or the reason why the row is left out."""
 
 
@@ -69,7 +36,8 @@ def load(benchmark: str, options: SplitOptions, make: MakeCase, rule: SplitRule)
     excluded: dict[str, int] = {}
 
     def rows_of(files: Sequence[Path], most: int | None = None) -> Rows:
-        return _rows(files, make, excluded, most)
+        read = (row for file in files for row in read_rows(file, shape=_SHAPES[benchmark]))
+        return _rows(islice(read, most), make, excluded)
 
     if options.whole:
         rule = SplitRule(_all_test)
@@ -92,68 +60,20 @@ def read_corpus(path: Path | None, benchmark: str) -> list[tuple[str, str]]:
     file = folder / _CORPUS if folder.is_dir() else folder.with_name(_CORPUS)
     if not file.exists():
         return []
-    sources = (Source(file, number, row) for number, row in enumerate(read_jsonl(file), start=1))
-    return [(str(s.get("title")), _text(s.get("text", "sentences"))) for s in sources]
+    return [(row.text("title"), _article(row)) for row in read_rows(file, shape="{title, text}")]
 
 
-def read_rows(path: Path) -> list[Source]:
-    """The rows of a file. Those of a list or a table are counted from 1, all others by line."""
-    if path.suffix == ".csv":
-        return list(_csv_rows(path))
-    rows = {".jsonl": read_jsonl, ".parquet": _parquet_rows}.get(path.suffix, _json_rows)(path)
-    return [Source(path, number, row) for number, row in enumerate(cast("Iterable[Row]", rows), start=1)]
-
-
-def _json_rows(path: Path) -> list[Row]:
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise UserError(
-            f"{path}:{error.lineno}: not valid JSON ({error.msg}); name the file .jsonl or .csv if it is one."
-        ) from None
-    if isinstance(data, dict):
-        # Some releases wrap the rows: {"data": [...]}.
-        data = next((value for value in cast("dict[str, Any]", data).values() if isinstance(value, list)), None)
-    if not isinstance(data, list):
-        raise UserError(f"{path}: holds no list of rows; a benchmark file is a JSON list, JSONL, CSV or Parquet.")
-    return cast("list[Row]", data)
-
-
-def _parquet_rows(path: Path) -> list[Row]:
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise UserError(f"{path}: reading Parquet takes pyarrow: `pip install 'seedbed[parquet]'`.") from None
-    try:
-        return parquet.read_table(path).to_pylist()
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: not valid Parquet ({error}).") from None
-
-
-def _csv_rows(path: Path) -> Iterator[Source]:
-    """Rows under a header; an empty field is None. A row is named by the line it ends in, as texts may hold breaks."""
-    with path.open(encoding="utf-8-sig", newline="") as handle:
-        reader = csv.DictReader(handle)
-        try:
-            for row in reader:
-                yield Source(path, reader.line_num, {name: value or None for name, value in row.items()})
-        except csv.Error as error:
-            raise UserError(f"{path}:{reader.line_num}: not valid CSV ({error}).") from None
-
-
-def _rows(files: Sequence[Path], make: MakeCase, excluded: dict[str, int], most: int | None) -> list[Case | None]:
+def _rows(read: Iterable[Row], make: MakeCase, excluded: dict[str, int]) -> list[Case | None]:
     rows: list[Case | None] = []
-    seen: set[str] = set()
-    for source in [source for file in files for source in read_rows(file)][:most]:
-        made = make(source)
+    ids = UniqueIds("id")
+    for row in read:
+        made = make(row)
         if isinstance(made, str):
             excluded[made] = excluded.get(made, 0) + 1
             rows.append(None)
-            continue
-        if made.sample_id in seen:
-            raise source.error(f"id {made.sample_id!r} stands twice; make them unique.")
-        seen.add(made.sample_id)
-        rows.append(made)
+        else:
+            ids.add(row, made.sample_id)
+            rows.append(made)
     return rows
 
 
@@ -183,7 +103,7 @@ def _all_test(rows: Rows) -> Splits:
 
 def _case_files(path: Path) -> list[Path]:
     """A file itself; of a folder its cases, or the question files of its subfolders, as LiveBench has them."""
-    if path.is_file():
+    if not path.is_dir():
         return [path]
     subfolders = sorted(folder for folder in path.iterdir() if folder.is_dir())
     found = _find(path, "cases") or _find(path, "question")
@@ -218,8 +138,11 @@ def _reasons(excluded: Mapping[str, int]) -> str:
     return "".join(f"; {count} left out: {reason}" for reason, count in excluded.items())
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else "".join(map(str, cast("Iterable[Any]", value)))
+def _article(row: Row) -> str:
+    """Its text, or its sentences as they follow each other."""
+    name = "text" if row.data.get("text") is not None else "sentences"
+    row.need("text", "sentences")
+    return "".join(row.texts(name))
 
 
 def repeated(cases: Sequence[Case], times: int) -> list[Case]:

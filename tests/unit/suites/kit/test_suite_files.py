@@ -19,6 +19,10 @@ from seedbed.suites.crosslingual.public_sets import load_mkqa
 from seedbed.suites.crosslingual.score_file import score_file
 from seedbed.suites.finance_dialog.cases import read_dialogues
 from seedbed.suites.finance_dialog.traces import read_traces
+from seedbed.suites.prompt_optimization.benchmarks import hotpot
+from seedbed.suites.prompt_optimization.files import read_corpus as read_articles
+from seedbed.suites.prompt_optimization.options import ScoreOptions, SplitOptions
+from seedbed.suites.prompt_optimization.score_file import score_file as score_programs
 from seedbed.suites.rag_quality.cases import load as load_rag_cases
 from seedbed.suites.rag_quality.cases import read_cases as read_rag_cases
 from seedbed.suites.rag_quality.options import CaseOptions
@@ -34,6 +38,13 @@ EVAL_CASE = {"question": "How long?", "answer": "Long."}
 TURNS = [{"role": "user", "text": "您好"}, {"role": "assistant", "text": "好", "turn_tags": {}}]
 DIALOGUE = {"dialog_id": "d1", "turns": TURNS}
 TRACE = {"dialog_id": "d1", "turns": [{"turn_pair_id": 1, "turn_status": "ok"}]}
+HOTPOT = {"id": "h", "question": "Who?", "answer": "Ada", "supporting_facts": [["Ada", 0]]}
+AIME = {"sample_id": "ai042#0", "answer": "7"}
+
+
+def _articles(path: Path) -> object:
+    path.rename(path.parent / "corpus.jsonl")
+    return read_articles(path.parent, "hoverBench")
 
 
 def _questions(path: Path) -> object:
@@ -55,6 +66,12 @@ READERS: dict[str, tuple[dict[str, Any], Callable[[Path], object]]] = {
     "crosslingual corpus": (DOCUMENT, read_corpus),
     "crosslingual answers": (ANSWER, lambda path: score_file(path, path.parent / "out", Options())),
     "crosslingual mkqa": (MKQA, lambda path: load_mkqa(CorpusOptions(path=path))),
+    "prompt_optimization cases": (HOTPOT, lambda path: hotpot(SplitOptions(path=path, split=False))),
+    "prompt_optimization corpus": ({"title": "Ada", "text": "A poet's daughter."}, _articles),
+    "prompt_optimization answers": (
+        AIME,
+        lambda path: score_programs(path, path.parent / "out", ScoreOptions(benchmark="AIMEBench")),
+    ),
     "rag_quality cases": (EVAL_CASE, read_rag_cases),
     "rag_quality documents": ({"document_id": "d", "text": "Fuji."}, _documents),
     "finance_dialog dialogues": (DIALOGUE, read_dialogues),

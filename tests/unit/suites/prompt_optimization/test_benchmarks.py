@@ -54,8 +54,9 @@ def test_a_cluster_is_never_parted() -> None:
 def test_a_missing_column_is_named_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "hotpot.json"
     good = {"question": "q", "answer": "a", "supporting_facts": [["T", 0]], "context": [["T", ["t"]]]}
-    file.write_text(json.dumps([good, {"question": "q", "anser": "a", "supporting_facts": []}]))
-    with pytest.raises(UserError, match=r"hotpot\.json:2: column 'answer' is missing; did you mean 'anser'\?"):
+    bad = {"question": "q", "anser": "a", "supporting_facts": []}
+    file.write_text(f"[{json.dumps(good)},\n{json.dumps(bad)}]")
+    with pytest.raises(UserError, match=r"hotpot\.json:2: field answer is missing; the row has question, anser"):
         hotpot(SplitOptions(path=file, split=False))
 
 
@@ -71,7 +72,7 @@ def test_a_folder_with_ready_splits_is_taken_as_it_is(tmp_path: Path) -> None:
 def test_an_answer_that_is_no_aime_answer_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "aime.jsonl"
     file.write_text('{"id": 1, "problem": "p", "answer": "1204"}\n')
-    with pytest.raises(UserError, match=r"aime\.jsonl:1: column 'answer': '1204' is no integer from 0 to 999"):
+    with pytest.raises(UserError, match=r"aime\.jsonl:1: field answer: '1204' is no integer from 0 to 999"):
         aime(AimeOptions(path=file))
 
 
@@ -90,7 +91,7 @@ def test_a_folder_without_cases_says_what_to_give(tmp_path: Path) -> None:
 def test_supporting_facts_of_no_known_shape_are_named_with_their_line(tmp_path: Path) -> None:
     file = tmp_path / "hover.json"
     file.write_text(json.dumps([{"uid": "a", "claim": "c", "supporting_facts": [{"page": "T"}]}]))
-    with pytest.raises(UserError, match=r"hover\.json:1: column 'supporting_facts': .* names no titles"):
+    with pytest.raises(UserError, match=r"hover\.json:1: field supporting_facts: .* names no titles"):
         hover_claims(HoverOptions(path=file))
 
 

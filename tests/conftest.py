@@ -8,13 +8,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.support.postgres import Postgres, missing
 from tests.support.s3 import S3Server
 
 # A busy machine is no fault of what is tested.
-settings.register_profile("seedbed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "seedbed",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    # Not `explain`, which runs a failure again and again under a tracer.
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+)
+# For `make mutants`: whether a test fails is asked, not why, and the same examples are tried each time.
+settings.register_profile(
+    "mutants", settings.get_profile("seedbed"), phases=[Phase.explicit, Phase.generate], database=None, derandomize=True
+)
 settings.load_profile("seedbed")
 
 SERVERS = {"seedbed_home", "postgres", "s3"}

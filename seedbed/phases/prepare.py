@@ -25,7 +25,7 @@ def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False
     name = plan.config.name
     engine = open_database(plan.config.ledger or store.ledger_url)
     try:
-        generation = start_fresh(engine, name, [c.id for c in plan.cells]) if fresh else generation_of(engine, name)
+        generation = start_fresh(engine, name) if fresh else generation_of(engine, name)
     finally:
         engine.dispose()
     take_along(store, plan)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 
 from seedbed.lm.ledger import schema
-from seedbed.lm.ledger.records import Begin, Cap, OverBudget
+from seedbed.lm.ledger.records import Begin, OverBudget
 from seedbed.lm.ledger.statements import Statements
 
 _NOTHING_USD = 1e-9
@@ -25,68 +26,83 @@ class Caps:
         self._known = known
         """Scopes this process has counted from the attempts before. Without that, what runs without a cap spent would
         not be seen."""
-        self._rows: dict[str, list[float]] = {}
+        self._sums: dict[str, dict[int, list[float]]] = {}
+        """By scope and generation: what is used and what is reserved since that fresh start."""
+        self._kept: dict[str, int] = {}
+        """By scope: the generation whose sums the database keeps, the newest that asked. A run that is still at work
+        when its sweep is started afresh counts its own from the attempts."""
         self._changed: set[str] = set()
 
     def load(self, items: Iterable[Begin]) -> None:
         """Read the caps of a batch, always in one order: two writers then never wait for each other."""
-        wanted = {cap.scope: item.scope.generation for item in items for cap in item.caps}
-        for scope in sorted(wanted):
-            self._rows[scope] = self._read(scope, wanted[scope])
+        for scope, generation in sorted({(cap.scope, item.scope.generation) for item in items for cap in item.caps}):
+            self._sums.setdefault(scope, {})[generation] = self._read(scope, generation)
 
     def reserve(self, item: Begin) -> OverBudget | None:
         """Set the worst case of a call aside under all its caps, or under none."""
         worst = item.reserved_usd or 0.0
         for cap in item.caps:
-            used, reserved = self._rows[cap.scope]
+            used, reserved = self._sums[cap.scope][item.scope.generation]
             if used + reserved + worst > cap.max_usd:
                 return OverBudget(cap, used, reserved if reserved > _NOTHING_USD else 0.0)
-        self._add(item.caps, worst, 0.0)
+        self._add(item, worst, 0.0)
         return None
 
     def settle(self, item: Begin, used: float) -> None:
         """The reservation goes, what was used stays."""
-        self._add(item.caps, -(item.reserved_usd or 0.0), used)
+        self._add(item, -(item.reserved_usd or 0.0), used)
 
     def recount(self) -> None:
         """Take the sums from the attempts again, after they were changed by another way than this."""
-        for scope in sorted(self._rows):
+        for scope, sums in self._sums.items():
             recount(self._connection, scope)
-            self._rows[scope] = self._read(scope, 0)
+            for generation in sums:
+                sums[generation] = self._read(scope, generation)
         self._changed.clear()
 
     def write(self) -> None:
-        if self._changed:
-            rows = [
-                {"scope_": scope, "used_usd": self._rows[scope][0], "reserved_usd": self._rows[scope][1]}
-                for scope in sorted(self._changed)
-            ]
+        rows: list[dict[str, Any]] = []
+        for scope in sorted(self._changed):
+            kept = self._sums[scope].get(self._kept[scope])
+            if kept is not None:
+                rows.append({"scope_": scope, "used_usd": kept[0], "reserved_usd": kept[1]})
+        if rows:
             self._statements.write_cap.run(self._connection, rows)
 
-    def _add(self, caps: Sequence[Cap], reserved: float, used: float) -> None:
-        for cap in caps:
-            row = self._rows[cap.scope]
-            row[0] += used
-            row[1] += reserved
+    def _add(self, item: Begin, reserved: float, used: float) -> None:
+        for cap in item.caps:
+            for generation, sums in self._sums[cap.scope].items():
+                if generation <= item.scope.generation:
+                    sums[0] += used
+                    sums[1] += reserved
             self._changed.add(cap.scope)
 
     def _read(self, scope: str, generation: int) -> list[float]:
         found = self._statements.read_cap.all(self._connection, {"scope": scope})
-        if not found or scope not in self._known:
+        if not found or scope not in self._known or found[0][2] < generation:
             if not found:
                 self._statements.open_cap.run(self._connection, [{"scope": scope, "generation": generation}])
-            recount(self._connection, scope)
+            recount(self._connection, scope, generation)
             self._known.add(scope)
             found = self._statements.read_cap.all(self._connection, {"scope": scope})
-        ((used, reserved),) = found
-        return [used, reserved]
+        ((used, reserved, kept),) = found
+        self._kept[scope] = kept
+        return [used, reserved] if kept == generation else _count(self._connection, scope, generation)
 
 
-def recount(connection: Connection, scope: str) -> None:
-    """Sum a scope up from its attempts. The row is locked first, so that no writer settles in between."""
-    generation = connection.scalar(select(_b.c.generation).where(_b.c.scope == scope).with_for_update())
-    if generation is None:
+def recount(connection: Connection, scope: str, since: int = 0) -> None:
+    """Sum a scope up from its attempts, of a fresh start if it is newer than the one counted so far. The row is locked
+    first, so that no writer settles in between."""
+    kept = connection.scalar(select(_b.c.generation).where(_b.c.scope == scope).with_for_update())
+    if kept is None:
         return
+    since = max(kept, since)
+    used, held = _count(connection, scope, since)
+    connection.execute(update(_b).where(_b.c.scope == scope).values(generation=since, used_usd=used, reserved_usd=held))
+
+
+def _count(connection: Connection, scope: str, generation: int) -> list[float]:
+    """What is used and what is reserved under a scope, by its attempts since a fresh start."""
     kind, _, name = scope.partition(":")
     here = (_a.c.sweep == name) if kind == "sweep" else (_a.c.cell == name)
     recent = here & (_a.c.generation >= generation)
@@ -98,4 +114,4 @@ def recount(connection: Connection, scope: str) -> None:
     held = connection.execute(
         select(func.coalesce(func.sum(_a.c.reserved_usd), 0.0)).where(recent, _a.c.outcome.is_(None))
     ).scalar_one()
-    connection.execute(update(_b).where(_b.c.scope == scope).values(used_usd=used, reserved_usd=held))
+    return [used, held]

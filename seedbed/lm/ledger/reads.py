@@ -155,17 +155,15 @@ def generation_of(engine: Engine, sweep: str) -> int:
     return int(found or 0)
 
 
-def start_fresh(engine: Engine, sweep: str, cells: Sequence[str]) -> int:
+def start_fresh(engine: Engine, sweep: str) -> int:
     """Forget, for this sweep, all stored answers and all budget used so far; returns the number of this fresh start. It
     is higher than that of any other sweep's: no clock has a say in what is old."""
-    scopes = [f"sweep:{sweep}", *(f"cell:{cell}" for cell in cells)]
     with engine.begin() as connection:
         connection.execute(delete(schema.sweeps).where(schema.sweeps.c.name == sweep))
         generation = 1 + max(
             connection.scalar(select(func.max(table.c.generation))) or 0 for table in (schema.sweeps, _a)
         )
         connection.execute(schema.sweeps.insert().values(name=sweep, generation=generation))
-        connection.execute(delete(schema.budgets).where(schema.budgets.c.scope.in_(scopes)))
     return generation
 
 

@@ -123,7 +123,8 @@ budgets = Table(
     "budgets",
     metadata,
     # "sweep:NAME" or "cell:ID". `used` holds what was spent and what may have been. A cache of sums over `attempts`
-    # of a generation and later ones: made anew when a process first asks, so it cannot drift.
+    # of a generation and later ones: made anew when a process first asks, so it cannot drift. The generation is the
+    # newest that asked; runs of an older one count for themselves.
     Column("scope", String, primary_key=True),
     Column("generation", Integer, nullable=False),
     Column("used_usd", Float, nullable=False),

@@ -110,7 +110,10 @@ class Statements:
         )
         b = schema.budgets
         self.read_cap = Prepared(
-            select(b.c.used_usd, b.c.reserved_usd).where(b.c.scope == bindparam("scope")).with_for_update(), dialect
+            select(b.c.used_usd, b.c.reserved_usd, b.c.generation)
+            .where(b.c.scope == bindparam("scope"))
+            .with_for_update(),
+            dialect,
         )
         self.open_cap = Prepared(
             make(b)

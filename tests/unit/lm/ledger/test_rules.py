@@ -1,0 +1,240 @@
+"""The ledger's rules in any order of events: begins and ends, deaths, late ends, take-overs, fresh starts, other caps.
+After every step the real ledger says what a model of a few lines says (tests/support/ledger_model.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import Engine, delete
+
+from seedbed.lm.ledger import Begin, BeginResult, Busy, Cap, End, Granted, Ledger, OverBudget, Stored, schema
+from seedbed.lm.ledger.database import _own, open_database, sqlite_url  # type: ignore[attr-defined]
+from seedbed.lm.ledger.reads import cost_rows, phase_usage, start_fresh
+from seedbed.lm.types import Usage
+from tests.support.ledger_model import Call, LedgerModel
+from tests.support.lm import scope
+from tests.support.postgres import Postgres
+
+CELLS = ("a", "b")
+KEYS = ("k1", "k2", "k3")
+MOST_WRITERS = 3
+LISTED = 1.0
+DOLLARS = st.integers(0, 4).map(float)
+CAPS = st.integers(0, 14).map(float)
+ENDS = st.sampled_from(("paid", "failed", "lost"))
+NUMBER = st.integers(0, 50)
+ATTEMPTS = "SELECT id, outcome, spent_usd, at_risk_usd FROM attempts WHERE coalesce(outcome, '') <> 'reused'"
+BUDGETS = "SELECT scope, generation, used_usd, reserved_usd FROM budgets"
+
+
+class LedgerRules(RuleBasedStateMachine):
+    """Whole dollars, so that sums are exact. A writer is a process with a `Ledger` of its own; it is killed by leaving
+    the list of those known to be alive, and may end its calls all the same, as one that was only silent does."""
+
+    engine: Engine
+    url: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = LedgerModel()
+        self.generation = 0
+        self.runner = asyncio.Runner()
+        self.writers: list[tuple[Ledger, int]] = []
+        """With the generation each was started in."""
+        self.begins: dict[int, Begin] = {}
+
+    # -- what happens ----------------------------------------------------------------------------------------------
+
+    @initialize(spent=st.lists(st.tuples(st.sampled_from(CELLS), DOLLARS), max_size=2))
+    def spend_before_there_is_a_cap(self, spent: list[tuple[str, float]]) -> None:
+        self.open_writer()
+        for number, (cell, dollars) in enumerate(spent):
+            granted = self._begin(0, f"before {number}", cell, dollars, ())
+            self._end([(granted, "failed", dollars, 0.0)])
+
+    @precondition(lambda self: len(self._alive()) < MOST_WRITERS and len(self.writers) < 2 * MOST_WRITERS)
+    @rule()
+    def open_writer(self) -> None:
+        ledger = Ledger(self.url, list_price=lambda _model, _usage: LISTED)
+        self.writers.append((ledger, self.generation))
+        self.model.look_around()
+
+    @precondition(lambda self: self._alive())
+    @rule(
+        at=NUMBER,
+        key=st.sampled_from(KEYS),
+        cell=st.sampled_from(CELLS),
+        worst=DOLLARS,
+        sweep_cap=CAPS,
+        cell_cap=CAPS,
+    )
+    def begin(self, at: int, key: str, cell: str, worst: float, sweep_cap: float, cell_cap: float) -> None:
+        alive = self._alive()
+        self._begin(
+            alive[at % len(alive)], key, cell, worst, (Cap("sweep:s", sweep_cap), Cap(f"cell:{cell}", cell_cap))
+        )
+
+    @precondition(lambda self: self.begins)
+    @rule(at=NUMBER, outcome=ENDS, spent=DOLLARS, together=st.booleans())
+    def end(self, at: int, outcome: str, spent: float, together: bool) -> None:
+        """One call, or all of its writer in one batch: in time, late, or a second time."""
+        ids = sorted(self.begins)
+        chosen = ids[at % len(ids)]
+        writer = self.model.calls[chosen].writer
+        mates = [i for i in ids if self.model.calls[i].writer == writer] if together else [chosen]
+        at_risk = self.model.calls[chosen].worst if outcome == "lost" else 0.0
+        self._end([(i, outcome, 0.0 if outcome == "lost" else spent, at_risk) for i in mates])
+
+    @precondition(lambda self: self._alive())
+    @rule(at=NUMBER)
+    def kill(self, at: int) -> None:
+        alive = self._alive()
+        ledger = self.writers[alive[at % len(alive)]][0]
+        _own.discard((str(ledger.engine.url), ledger.owner))
+        self.model.dead.add(ledger.owner)
+
+    @precondition(lambda self: self._alive())
+    @rule(at=NUMBER)
+    def look_around(self, at: int) -> None:
+        alive = self._alive()
+        self.writers[alive[at % len(alive)]][0]._beat()  # type: ignore[attr-defined]
+        self.model.look_around()
+
+    @rule()
+    def fresh(self) -> None:
+        """Writers that are at work go on in their own generation."""
+        self.generation = start_fresh(self.engine, "s")
+
+    # -- what must hold --------------------------------------------------------------------------------------------
+
+    @invariant()
+    def the_attempts_are_those_of_the_model(self) -> None:
+        told = {i: (outcome, spent or 0.0, at_risk or 0.0) for i, outcome, spent, at_risk in self._read(ATTEMPTS)}
+        assert told == {i: (c.outcome, c.spent, c.at_risk) for i, c in self.model.calls.items()}
+
+    @invariant()
+    def the_sums_of_the_caps_are_those_of_the_attempts(self) -> None:
+        for name, generation, used, reserved in self._read(BUDGETS):
+            assert (used, reserved) == self.model.sums(name, generation), name
+
+    @rule()
+    def read_the_accounts(self) -> None:
+        costs = cost_rows(self.engine, "s", self.generation)
+        total = 0.0
+        for cell in CELLS:
+            usage = phase_usage(self.engine, cell, "generate", "e1", self.generation)
+            ended = [c for c in self.model.since(self.generation) if c.cell == cell and c.outcome is not None]
+            assert usage.spent_usd == sum(c.spent for c in ended)
+            assert usage.at_risk_usd == sum(c.at_risk for c in ended)
+            assert sum(usage.outcomes.values()) - usage.outcomes["reused"] == len(ended)
+            total += usage.spent_usd
+        assert sum(row["spent_usd"] for row in costs) == total
+
+    def teardown(self) -> None:
+        for ledger, _ in self.writers:
+            ledger.close()
+        self.runner.close()
+
+    def _read(self, query: str) -> Sequence[Any]:
+        with self.engine.connect() as connection:
+            return connection.exec_driver_sql(query).all()
+
+    # -- both sides at once ----------------------------------------------------------------------------------------
+
+    def _alive(self) -> list[int]:
+        return [i for i, (ledger, _) in enumerate(self.writers) if ledger.owner not in self.model.dead]
+
+    def _begin(self, at: int, key: str, cell: str, worst: float, caps: tuple[Cap, ...]) -> int:
+        ledger, generation = self.writers[at]
+        item = Begin(scope(cell=cell, generation=generation), key, 1, None, b"{}", worst, caps)
+        call = Call(ledger.owner, key, cell, generation, worst)
+        over = self.model.over(caps, generation, worst)
+        expected = self.model.begin(call, caps)
+        answer: BeginResult = self.runner.run(_wait(lambda: ledger.begin(item)))
+        match answer:
+            case Granted(attempt_id):
+                assert expected == "granted"
+                self.model.calls[attempt_id] = call
+                self.begins[attempt_id] = item
+                return attempt_id
+            case OverBudget(cap, used, reserved):
+                assert expected == "over"
+                assert over is not None
+                assert (cap, (used, reserved)) == (over, self.model.sums(over.scope, generation))
+            case Busy():
+                assert expected == "busy"
+            case Stored(body, _):
+                assert expected == "stored"
+                assert body == key.encode()
+            case _:
+                raise AssertionError(answer)
+        return 0
+
+    def _end(self, ends: list[tuple[int, str, float, float]]) -> None:
+        items: list[End] = []
+        for attempt_id, outcome, spent, at_risk in ends:
+            begin, paid = self.begins[attempt_id], outcome == "paid"
+            usage, response = (Usage(1, 1), begin.key.encode()) if paid else (None, None)
+            name: Any = outcome
+            items.append(End(attempt_id, begin, name, usage, spent, LISTED, at_risk, 0.1, response, outcome))
+            self.model.end(self.model.calls[attempt_id], outcome, spent, at_risk)
+        owner = self.model.calls[ends[0][0]].writer
+        ledger = next(ledger for ledger, _ in self.writers if ledger.owner == owner)
+        self.runner.run(_wait(*[lambda item=item: ledger.end(item) for item in items]))
+
+
+async def _wait(*submit: Callable[[], Any]) -> Any:
+    """Hand in all of them in one pass of the loop, so in one batch; the answer to the last."""
+    return (await asyncio.gather(*[one() for one in submit]))[-1]
+
+
+@pytest.fixture(autouse=True)
+def _no_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who looks around, and when, is a step of the machine's."""
+    monkeypatch.setattr("seedbed.lm.ledger.writer.HEARTBEAT_S", 3600.0)
+
+
+def test_in_any_order_on_sqlite(tmp_path: Path) -> None:
+    class OnSqlite(LedgerRules):
+        def __init__(self) -> None:
+            self.url = sqlite_url(Path(tempfile.mkdtemp(dir=tmp_path)) / "ledger.sqlite")
+            self.engine = open_database(self.url)
+            super().__init__()
+
+        def teardown(self) -> None:
+            super().teardown()
+            self.engine.dispose()
+
+    run_state_machine_as_test(OnSqlite, settings=settings(max_examples=60, stateful_step_count=25))
+
+
+def test_in_any_order_on_postgresql(tmp_path: Path, postgres: Postgres) -> None:
+    url = postgres.database_of(tmp_path)
+    engine = open_database(url)
+
+    class OnPostgres(LedgerRules):
+        def __init__(self) -> None:
+            self.url, self.engine = url, engine
+            with engine.begin() as connection:
+                for table in reversed(schema.metadata.sorted_tables):
+                    if table is not schema.info:
+                        connection.execute(delete(table))
+            super().__init__()
+
+    run_state_machine_as_test(OnPostgres, settings=settings(max_examples=20, stateful_step_count=25))
+    engine.dispose()

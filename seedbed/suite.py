@@ -100,6 +100,11 @@ class Failure:
     """`kind` and `message`."""
 
 
+TIMES = "times"
+"""How long things took in this very run stands under this name in an output or in the details of a row. It is written
+to a file of its own, so that two equal runs give equal answers and scores to the last byte."""
+GENERATE_TIMES, SCORE_TIMES = "generate_times.jsonl", "score_times.jsonl"
+
 Prediction: TypeAlias = Answer | Failure
 """How a case ended: one of two types, told apart by `isinstance` or `match`."""
 
@@ -114,7 +119,8 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class SampleUsage:
-    """What the generation of one sample took, from the ledger. Latency is of paid calls; None if any was not."""
+    """What the generation of one sample took, from the ledger. Latency is of paid calls; None if any was not, or if the
+    model is simulated."""
 
     calls: int
     tokens_in: int

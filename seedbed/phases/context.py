@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -180,7 +180,10 @@ class CellContext:
         if not marker.exists():
             return {}
         execution = read_json(marker)["result"]["execution"]
-        return sample_usage(self.runtime.ledger.engine, self.cell.id, "generate", execution)
+        found = sample_usage(self.runtime.ledger.engine, self.cell.id, "generate", execution)
+        if self.resolved.model()[1].simulated:  # how long a program took says nothing of a model
+            return {sample: replace(usage, latency_s=None) for sample, usage in found.items()}
+        return found
 
     def _roles(self) -> tuple[str, ...]:
         return ("task",) if self.phase != "score" else (self.resolved.score_roles or ("task",))

@@ -13,10 +13,9 @@ from seedbed.errors import CellFailed
 from seedbed.phases.context import CellContext
 from seedbed.phases.optimise import load_program
 from seedbed.phases.predict import predict
-from seedbed.storage.store import write_json, write_jsonl
-from seedbed.suite import Case, Failure, Prediction, resolve
-
-FILES = ["config.json", "predictions.jsonl"]
+from seedbed.phases.times import write_rows
+from seedbed.storage.store import write_json
+from seedbed.suite import GENERATE_TIMES, Case, Failure, Prediction, resolve
 
 
 def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -26,8 +25,8 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     errors = [p.error for p in predictions if isinstance(p, Failure)]
     _refuse_too_many(context, len(cases), errors)
     write_json(folder / "config.json", _config(context))
-    write_jsonl(folder / "predictions.jsonl", (asdict(p) for p in predictions))
-    return FILES, {
+    files = write_rows(folder, "predictions.jsonl", [asdict(p) for p in predictions], "output", GENERATE_TIMES)
+    return ["config.json", *files], {
         **context.account(),
         "n": len(cases),
         "n_errors": len(errors),

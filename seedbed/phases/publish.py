@@ -15,13 +15,13 @@ from seedbed.report.sample_list import MAX_SAMPLES
 from seedbed.storage.hashing import hash_file, hash_json
 from seedbed.storage.objects import subfolders
 from seedbed.storage.store import Store, read_json, write_bytes, write_json, write_text
-from seedbed.suite import Table
+from seedbed.suite import GENERATE_TIMES, SCORE_TIMES, Table
 from seedbed.sweep.manifest import manifest
 from seedbed.sweep.plan import Plan
 
 _OF_PHASES = (
     *("cell.json", "config.json", "predictions.jsonl", "scores.jsonl", "metrics.json", "lm_history.jsonl"),
-    *("manifest.json", "program.json", "candidates.jsonl"),
+    *("manifest.json", "program.json", "candidates.jsonl", GENERATE_TIMES, SCORE_TIMES),
 )
 """Files of a cell whose hashes the markers of its phases hold."""
 

@@ -12,12 +12,12 @@ from seedbed.phases.context import CellContext
 from seedbed.phases.predict import read_prediction
 from seedbed.phases.result import write_result
 from seedbed.phases.scorers import add_scores, cell_metrics
+from seedbed.phases.times import write_rows
 from seedbed.storage.store import read_json, read_jsonl, write_json, write_jsonl
-from seedbed.suite import Prediction, ScoreRow, resolve
+from seedbed.suite import SCORE_TIMES, Prediction, ScoreRow, resolve
 from seedbed.sweep.manifest import manifest
 
 FILES = [
-    "scores.jsonl",
     "metrics.json",
     "lm_history.jsonl",
     "manifest.json",
@@ -28,7 +28,7 @@ FILES = [
 
 
 def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
-    """Writes the files above; returns metrics and usage, small enough to travel."""
+    """Writes scores.jsonl and the files above; returns metrics and usage, small enough to travel."""
     cases = context.benchmark.test
     predictions = {row["sample_id"]: read_prediction(row) for row in read_jsonl(folder / "predictions.jsonl")}
     rows = context.runtime.run(_score_all(context, cases, predictions))
@@ -40,7 +40,7 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
         **{phase: done["usage"] for phase, done in before.items()},
         "score": context.usage().to_json(),
     }
-    write_jsonl(folder / "scores.jsonl", (asdict(row) for row in rows))
+    written = write_rows(folder, "scores.jsonl", [asdict(row) for row in rows], "details", SCORE_TIMES)
     write_json(folder / "metrics.json", {"metrics": {context.cell.label: metrics}, "usage": usage})
     executions = [*(done["execution"] for done in before.values()), context.execution]
     write_jsonl(folder / "lm_history.jsonl", history(engine, context.cell.id, executions))
@@ -51,7 +51,7 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     )
     write_result(context, folder, metrics, usage)
     write_json(folder / "manifest.json", _manifest(context))
-    return FILES, {**context.account(), "metrics": metrics, "usage": usage}
+    return [*written, *FILES], {**context.account(), "metrics": metrics, "usage": usage}
 
 
 async def _score_all(context: CellContext, cases: Any, predictions: Mapping[str, Prediction]) -> list[ScoreRow]:

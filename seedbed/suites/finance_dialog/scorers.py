@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from seedbed.analysis.means import mean
-from seedbed.storage.store import write_json, write_jsonl
-from seedbed.suite import Case, Failure, PhaseContext, Prediction, ScoreRow
+from seedbed.storage.store import read_jsonl, write_json, write_jsonl
+from seedbed.suite import GENERATE_TIMES, TIMES, Case, Failure, PhaseContext, Prediction, ScoreRow
 from seedbed.suites.finance_dialog.judge import judge_turns
 from seedbed.suites.finance_dialog.lexicon import Lexicon
 from seedbed.suites.finance_dialog.metrics import METRICS, Tallies, evaluate, results, tallies_by_dialog
@@ -24,10 +25,11 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
     lexicon: Lexicon = context.benchmark.resources["lexicon"]
     profile: Profile = context.benchmark.resources["profile"]
     run_id = context.folder.name
+    times = _times(context.folder / GENERATE_TIMES)
     traces = [
         complete(case.gold, None, lexicon, run_id=run_id, error=reason_of(given))
         if isinstance(given := predictions[case.sample_id], Failure)
-        else complete(case.gold, given.output, lexicon, run_id=run_id, error=None)
+        else complete(case.gold, timed(given.output, times.get(case.sample_id)), lexicon, run_id=run_id, error=None)
         for case in cases
     ]
     ignore = any(trace["m1_handling"] == M1_IGNORED for trace in traces)
@@ -44,6 +46,19 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
         summary(traces, rows, lexicon, profile, ignore) | {"run_id": run_id, "manifest": manifest},
     )
     return [_row(case, trace, rows, tallies, profile) for case, trace in zip(cases, traces, strict=True)]
+
+
+def _times(path: Path) -> dict[str, Mapping[str, Any]]:
+    return {row["sample_id"]: row[TIMES] for row in read_jsonl(path)} if path.exists() else {}
+
+
+def timed(output: Mapping[str, Any], times: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What a system did with how long each turn took, as a trace has it."""
+    given = times or output.get(TIMES)
+    if not given:
+        return output
+    turns = [{**turn, "latency_ms": ms} for turn, ms in zip(output["turns"], given["latency_ms"], strict=True)]
+    return {**output, "turns": turns}
 
 
 def run_manifest(run_id: str, lexicon: Lexicon, profile: str, ignore: bool) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from typing import Any
 from seedbed.errors import UserError
 from seedbed.storage.hashing import hash_file, hash_json
 from seedbed.storage.store import write_json, write_jsonl
-from seedbed.suite import ScoreRow
+from seedbed.suite import SCORE_TIMES, ScoreRow
 
 SCORES, METRICS = "scores.jsonl", "metrics.json"
 RECORD = "scored_input.json"
 """Says of which file the results in a folder are."""
-_RESULTS = (SCORES, METRICS, "turn_eval.jsonl", "metrics_summary.json")
+_RESULTS = (SCORES, METRICS, SCORE_TIMES, "turn_eval.jsonl", "metrics_summary.json")
 
 
 @contextmanager

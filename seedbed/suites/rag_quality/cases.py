@@ -14,6 +14,7 @@ from seedbed.suites.rag_quality import SUITE
 from seedbed.suites.rag_quality.evalcase import EvalCase
 from seedbed.suites.rag_quality.options import CaseOptions
 from seedbed.suites.rag_quality.retrieval import Passage
+from seedbed.suites.rag_quality.zeval import as_ours
 from seedbed.sweep.registry import nearest
 
 CASES, DOCUMENTS = "cases.jsonl", "documents.jsonl"
@@ -42,13 +43,14 @@ def load(options: CaseOptions) -> Benchmark:
 
 
 def read_cases(path: Path) -> dict[str, EvalCase]:
-    """The cases of a JSONL file by sample id: the id in generation_params, else a hash of the case."""
+    """The cases of a file, ours or zeval's, by sample id: the id in generation_params, else a hash of the case without
+    its results."""
     cases: dict[str, EvalCase] = {}
     ids = UniqueIds("the case")
     for row in read_rows(path, shape=_SHAPE):
-        case = row.checked(EvalCase)
-        sample_id = str(case.generation_params.get("id") or hash_json(case.model_dump(mode="json"))[:12])
-        cases[ids.add(row, sample_id)] = case
+        case = as_ours(row).checked(EvalCase)
+        plain = {**case.model_dump(mode="json"), "results": {}}
+        cases[ids.add(row, str(case.generation_params.get("id") or hash_json(plain)[:12]))] = case
     return cases
 
 
@@ -86,7 +88,7 @@ def _passages(file: Path, cases: Iterable[EvalCase]) -> list[Passage]:
     found: dict[str, Passage] = {}
     for case in cases:
         for unit in case.source_units:
-            if text := str(unit.get("text") or ""):
+            if text := str(unit.get("text") or unit.get("content") or ""):
                 found.setdefault(text, Passage(str(unit.get("unit_id", "")), text))
         for text in (*case.ground_truth_contexts, *(case.retrieved_contexts or ())):
             found.setdefault(text, Passage(hash_json(text)[:12], text))

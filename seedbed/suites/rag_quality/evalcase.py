@@ -37,7 +37,8 @@ class EvalResult(BaseModel):
     """Model calls made for it. A decomposition that two metrics share is counted once, with the first."""
     cost_usd: float | None = None
     """List price of those calls; null where the model's price is unknown."""
-    elapsed_s: float = 0.0
+    elapsed_s: float | None = None
+    """Seconds that those calls took; null where none was made."""
 
     @model_validator(mode="after")
     def _score_only_when_ok(self) -> EvalResult:

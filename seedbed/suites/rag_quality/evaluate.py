@@ -65,7 +65,7 @@ async def _run(case: EvalCase, metric: str, method: Callable[[Account], Awaitabl
         details=scored.details,
         calls=account.calls,
         cost_usd=account.cost_usd,
-        elapsed_s=round(account.elapsed_s, 6),
+        elapsed_s=round(account.elapsed_s, 6) if account.calls else None,
     )
 
 

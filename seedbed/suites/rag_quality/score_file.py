@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.analysis.means import mean, sample_std
+from seedbed.storage.store import write_jsonl
+from seedbed.suite import SCORE_TIMES, TIMES
 from seedbed.suites.kit.score_file import write_results
 from seedbed.suites.rag_quality.cases import read_cases
 from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase
@@ -15,17 +17,18 @@ from seedbed.suites.rag_quality.options import JudgeOptions, Scoring
 
 def score_file(path: Path, out: Path, options: JudgeOptions) -> str:
     """Cases {question, answer, retrieved_contexts, ground_truth_answer, ground_truth_contexts, ...}. Writes
-    scores.jsonl (the cases with their results), metrics.json, and ledger.sqlite, which keeps calls from being paid
-    twice."""
+    scores.jsonl (the cases with their results), metrics.json, score_times.jsonl, and ledger.sqlite, which keeps calls
+    from being paid twice."""
     cases = read_cases(path)
     kept = dict(list(cases.items())[: options.limit])
     scored, usage = _judge(path, kept, out, options)
     summary = summarise(scored)
     simulated = options.judge.startswith("offline/")
     counts = count_cases(scored)
+    write_jsonl(out / SCORE_TIMES, (_times(sample_id, case) for sample_id, case in zip(kept, scored, strict=True)))
     written = write_results(
         out,
-        (case.model_dump(mode="json") for case in scored),
+        (case.model_dump(mode="json", exclude={"results": {"__all__": {"elapsed_s"}}}) for case in scored),
         summary,
         **counts,
         judge=options.judge,
@@ -36,6 +39,11 @@ def score_file(path: Path, out: Path, options: JudgeOptions) -> str:
     told = f"n={counts['n']} errors={counts['n_errors']} skipped={counts['n_skipped']}"
     calls = f"{usage['calls']} calls, {usage['outcomes']['reused']} of them reused"
     return f"{table(summary)}\n\n{told}, judge {options.judge}{note}, {calls}\n{written}"
+
+
+def _times(sample_id: str, case: EvalCase) -> dict[str, Any]:
+    taken = {name: result.elapsed_s for name, result in case.results.items() if result.elapsed_s is not None}
+    return {"sample_id": sample_id, TIMES: taken}
 
 
 def _judge(

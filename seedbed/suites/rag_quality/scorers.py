@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.suite import Case, Failure, PhaseContext, Prediction, ScoreRow
+from seedbed.suite import TIMES, Case, Failure, PhaseContext, Prediction, ScoreRow
 from seedbed.suites.kit.embedding import Embedder
 from seedbed.suites.kit.outcomes import failed_row, mean_figures
 from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase, EvalResult
@@ -52,11 +52,17 @@ def as_row(case: Case, filled: EvalCase, results: Mapping[str, EvalResult]) -> S
             "question": filled.question,
             "answer": filled.answer,
             "gold": filled.ground_truth_answer,
-            "results": {name: result.model_dump(mode="json") for name, result in results.items()},
+            "results": {name: stored(result) for name, result in results.items()},
+            TIMES: {name: result.elapsed_s for name, result in results.items() if result.elapsed_s is not None},
         },
         reason="; ".join(failed) or None,
         cluster=case.cluster,
     )
+
+
+def stored(result: EvalResult) -> dict[str, Any]:
+    """What is kept of a result beside the cases; how long it took is another file's."""
+    return result.model_dump(mode="json", exclude={"elapsed_s"})
 
 
 def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:

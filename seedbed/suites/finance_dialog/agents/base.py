@@ -9,7 +9,7 @@ from typing import Any
 
 import dspy
 
-from seedbed.suite import PhaseContext
+from seedbed.suite import TIMES, PhaseContext
 from seedbed.suites.finance_dialog.agents.play import dialog_status, play
 from seedbed.suites.finance_dialog.agents.prompts import NEVER, Advise
 from seedbed.suites.finance_dialog.agents.safety import guarded, with_disclosures
@@ -53,6 +53,7 @@ class DialogueAgent(Program):
             timeout_s=self.options.turn_timeout_s,
             attempts=self.options.turn_attempts,
         )  # fmt: skip
+        times = {} if earlier else {TIMES: {"latency_ms": [turn.pop("latency_ms") for turn in turns]}}
         return dspy.Prediction(
             dialog_id=dialog_id,
             session_id=session_id,
@@ -60,6 +61,7 @@ class DialogueAgent(Program):
             dialog_status=dialog_status(turns),
             m1_handling=M1_IGNORED if self.ignore_memory_keys else None,
             turns=turns,
+            **times,
         )
 
     async def reply(self, turn: TurnInput, recall: Recall) -> tuple[str, list[dict[str, Any]]]:

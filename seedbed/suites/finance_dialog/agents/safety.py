@@ -50,4 +50,4 @@ def guarded(reply: str) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _tool(name: str, result: str) -> dict[str, Any]:
-    return {"tool_name": name, "args": {}, "result_excerpt": result, "latency_ms": 0.0, "error": None}
+    return {"tool_name": name, "args": {}, "result_excerpt": result, "latency_ms": None, "error": None}

@@ -37,6 +37,9 @@ def test_scoring_fills_the_results(tmp_path: Path, capsys: pytest.CaptureFixture
     assert summary["simulated"] is True
     assert summary["metrics"]["faithfulness"]["n_skipped"] == 1
     assert "n_ok  n_skipped  n_error" in capsys.readouterr().out
+    taken = [json.loads(line)["times"] for line in (tmp_path / "score_times.jsonl").open(encoding="utf-8")]
+    assert taken[0]["faithfulness"] > 0
+    assert "elapsed_s" not in scored[0]["results"]["faithfulness"], "another run would give other bytes"
 
 
 def test_scoring_again_asks_nothing_again(tmp_path: Path) -> None:

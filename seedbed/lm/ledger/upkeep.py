@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Engine, Integer, Select, Subquery, case, cast, delete, func, insert, literal, select
+from sqlalchemy import Connection, Engine, Integer, Select, Subquery, case, cast, delete, func, insert, literal, select, text
 
 from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
-from seedbed.lm.ledger.database import open_database, reading, sqlite_url
+from seedbed.lm.ledger.database import open_database, reading, split_owners, sqlite_url
+from seedbed.lm.ledger.hosts import host_name
+from seedbed.lm.ledger.repair import mark_lost
 
 _a, _q, _r = schema.attempts, schema.requests, schema.responses
 _CHUNK = 500
@@ -106,9 +108,12 @@ def export_ledger(engine: Engine, sweep: str | None, target: Path) -> int:
 def prune(engine: Engine, *, before: float | None, sweep: str | None, apply: bool) -> tuple[int, int]:
     """Drop stored bodies made before a moment, or used by no sweep but one; returns how many answers and bytes.
 
-    Without `apply` nothing is changed. What is dropped cannot be reused: asked again, it is paid again.
+    Without `apply` nothing is changed. What is dropped cannot be reused: asked again, it is paid again. A sweep at work
+    counts on what it was answered, so as long as one is, nothing is dropped.
     """
     with engine.begin() as connection:
+        if apply:
+            _refuse_at_work(connection)
         doomed = _doomed(before, sweep)
         answers = connection.scalar(select(func.count()).select_from(_r).where(_r.c.key.in_(select(doomed.c.key)))) or 0
         size = sum(
@@ -121,7 +126,6 @@ def prune(engine: Engine, *, before: float | None, sweep: str | None, apply: boo
             for table in (_q, _r)
         )
         if apply:
-            _refuse_in_flight(connection)
             connection.execute(delete(_q).where(_q.c.key.in_(select(doomed.c.key))))
             connection.execute(delete(_r).where(_r.c.key.in_(select(doomed.c.key))))
     if apply and engine.dialect.name == "sqlite":
@@ -140,8 +144,17 @@ def _doomed(before: float | None, sweep: str | None) -> Subquery:
     return query.subquery()
 
 
-def _refuse_in_flight(connection: Connection) -> None:
-    if connection.scalar(select(func.count()).select_from(_a).where(_a.c.outcome.is_(None))):
-        raise UserError(
-            "calls are in flight on this ledger; wait for the sweep to end, or run it again if it was killed."
-        )
+def _refuse_at_work(connection: Connection) -> None:
+    """Nobody can begin either until this transaction ends. What dead processes left in flight is settled first."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE"))
+    alive, dead = split_owners(connection)
+    mark_lost(connection, dead)
+    if not alive:
+        return
+    owners = schema.owners
+    rows = connection.execute(select(owners.c.host, owners.c.pid).where(owners.c.id.in_(alive)).order_by(owners.c.id))
+    who = ", ".join(f"process {row.pid} on {host_name(row.host)}" for row in rows)
+    raise UserError(
+        f"a sweep is at work on this ledger ({who}) and would pay again for what is dropped; wait for its end or stop it."
+    )

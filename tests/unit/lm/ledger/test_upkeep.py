@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from seedbed.lm.runtime import LMRuntime
 from tests.support import lm
 from tests.support.lm import located, model, runtime, scope, sums
 from tests.support.loopback import Loopback
+from tests.support.worker import Worker
 
 
 @pytest.fixture
@@ -75,6 +78,38 @@ def test_prune_counts_first_and_keeps_the_account(
     assert main(["ledger", "prune", *located(folder), "--older-than", "0", "--yes"]) == 0
     assert main(["ledger", "stats", *located(folder)]) == 0
     assert "0 answers kept" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("each_ledger")
+def test_nothing_is_pruned_while_a_sweep_is_at_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also between two of its calls: what it was answered it counts on."""
+    pruning = ["ledger", "prune", *located(tmp_path), "--older-than", "0"]
+    with Loopback() as server:
+        with runtime(tmp_path, server) as made:
+            made.lm(scope())("a")
+            assert main(pruning) == 0
+            assert "would drop 1 stored answers" in capsys.readouterr().out
+            assert main([*pruning, "--yes"]) == 2
+            assert f"at work on this ledger (process {os.getpid()} on" in capsys.readouterr().err
+            made.lm(scope())("a")
+            assert server.books.requests == 1
+        assert main([*pruning, "--yes"]) == 0
+    assert "dropped 1 stored answers" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("each_ledger")
+def test_a_sweep_that_was_killed_keeps_nobody_from_pruning(tmp_path: Path) -> None:
+    with Loopback(latency_s=60) as server:
+        worker = Worker(lm.ledger_url(tmp_path), server, questions=range(3))
+        worker.wait_until_ready()
+        worker.go()
+        while server.books.requests < 3:
+            time.sleep(0.01)
+        worker.kill()
+        assert main(["ledger", "prune", *located(tmp_path), "--older-than", "0", "--yes"]) == 0
+    # The account says what may have been billed.
+    assert sums(tmp_path).outcomes == {"lost": 3}
+    assert sums(tmp_path).at_risk_usd > 0
 
 
 def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -25,8 +26,9 @@ import orjson
 from aiohttp import web
 
 FAULTS = ("rate_limit", "server", "timeout", "gateway", "reset", "malformed", "no_usage", "empty", "bad_shape", "drip",
-          "mid_body", "auth", "billing", "context_length")  # fmt: skip
+          "mid_body", "auth", "billing", "context_length", "endless")  # fmt: skip
 HANG_S = 60.0
+ENDLESS = b" " * 100_000
 
 
 @dataclass
@@ -46,6 +48,7 @@ class Books:
     answered_by_body: Counter[str] = field(default_factory=Counter)
     in_flight: int = 0
     max_in_flight: int = 0
+    endless_bytes: int = 0
     open_bodies: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, Any]:
@@ -141,9 +144,12 @@ class Loopback:
             if self.latency_s:
                 await asyncio.sleep(self.latency_s)
             body = orjson.loads(raw)
+            fault = self._fault(name)
+            if fault == "endless":
+                return await _without_end(request, self.books)
             if request.path.endswith("/embeddings"):
                 return self._embeddings(body, name)
-            return await self._chat(request, body, name, self._fault(name))
+            return await self._chat(request, body, name, fault)
         finally:
             books.in_flight -= 1
             books.open_bodies[name] -= 1
@@ -257,6 +263,17 @@ def _completion(
     if fault == "bad_shape":
         completion["choices"] = [{"index": 0, "message": "not an object", "finish_reason": "stop"}]
     return orjson.dumps(completion)
+
+
+async def _without_end(request: web.BaseRequest, books: Books) -> web.StreamResponse:
+    """A reply that goes on until its reader has had enough; the books say how much of it was taken."""
+    reply = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await reply.prepare(request)
+    with suppress(ConnectionError):
+        while True:
+            await reply.write(ENDLESS)
+            books.endless_bytes += len(ENDLESS)
+    return reply
 
 
 async def _spoil(request: web.BaseRequest, content: bytes, fault: str) -> web.StreamResponse:

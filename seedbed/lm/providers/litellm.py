@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from seedbed.errors import ProviderError, ProviderErrorKind, causes
 from seedbed.lm.providers.openai_http import http_error, is_loopback, retry_after
+from seedbed.lm.providers.reply_limit import is_too_long, limited_replies, too_long
 from seedbed.lm.types import Attempt, JsonDict
 from seedbed.storage.redact import redact
 from seedbed.sweep.config import ModelConfig
@@ -45,6 +46,7 @@ class LitellmProvider:
         self._model = model.model
         self._api_base = model.api_base
         self._key_env = model.api_key_env
+        self._max_bytes = int(model.max_reply_mb * 1e6)
         if model.api_base and is_loopback(model.api_base):
             _keep_off_proxies(urlsplit(model.api_base).hostname or "")
 
@@ -52,20 +54,21 @@ class LitellmProvider:
         litellm = await asyncio.to_thread(_import_litellm)
         key = os.environ.get(self._key_env) if self._key_env else None
         try:
-            async with asyncio.timeout(attempt.timeout_s):
-                response: Any = await litellm.acompletion(
-                    **{**body, "model": self._model},
-                    api_base=self._api_base,
-                    api_key=key,
-                    timeout=attempt.timeout_s,
-                    num_retries=0,
-                    max_retries=0,
-                    caching=False,
-                )
+            with limited_replies(self._max_bytes):
+                async with asyncio.timeout(attempt.timeout_s):
+                    response: Any = await litellm.acompletion(
+                        **{**body, "model": self._model},
+                        api_base=self._api_base,
+                        api_key=key,
+                        timeout=attempt.timeout_s,
+                        num_retries=0,
+                        max_retries=0,
+                        caching=False,
+                    )
         except TimeoutError:
             raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
         except Exception as error:
-            raise _translate(error) from None
+            raise (too_long(self._max_bytes) if is_too_long(error) else _translate(error)) from None
         return _without_invented_usage(response.model_dump(mode="json"))
 
     async def aclose(self) -> None:

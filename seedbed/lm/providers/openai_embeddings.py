@@ -10,6 +10,7 @@ import orjson
 
 from seedbed.errors import ProviderError
 from seedbed.lm.providers.openai_http import DEFAULT_BASE, http_error, is_azure, is_loopback, key_variable
+from seedbed.lm.providers.reply_limit import is_too_long, limited_replies, too_long
 from seedbed.lm.types import Attempt, JsonDict
 from seedbed.sweep.config import ModelConfig
 
@@ -24,6 +25,7 @@ class OpenAIEmbeddingProvider:
         self._name = model.model.partition("/")[2]
         self._base = model.api_base or DEFAULT_BASE
         self._key_env = key_variable(model)
+        self._max_bytes = int(model.max_reply_mb * 1e6)
         self._client: AsyncOpenAI | None = None
 
     async def embed(self, body: JsonDict, attempt: Attempt) -> JsonDict:
@@ -33,11 +35,14 @@ class OpenAIEmbeddingProvider:
         if is_azure(self._base):
             request["extra_headers"] = {"api-key": self._key(), "Authorization": openai.Omit()}
         try:
-            raw = await self._open().embeddings.with_raw_response.create(**request)
+            with limited_replies(self._max_bytes):
+                raw = await self._open().embeddings.with_raw_response.create(**request)
             reply = orjson.loads(raw.content)
         except openai.APITimeoutError:
             raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
         except openai.APIConnectionError as error:
+            if is_too_long(error):
+                raise too_long(self._max_bytes) from None
             raise ProviderError("transport", f"{type(error.__cause__ or error).__name__}: {error}") from None
         except openai.APIStatusError as error:
             raise http_error(error.status_code, error.response.headers, error.response.content) from None

@@ -15,6 +15,7 @@ import aiohttp
 import orjson
 
 from seedbed.errors import ProviderError, ProviderErrorKind
+from seedbed.lm.providers.reply_limit import too_long
 from seedbed.lm.types import Attempt, JsonDict
 from seedbed.storage.redact import redact
 from seedbed.sweep.config import ModelConfig
@@ -95,8 +96,7 @@ class OpenAIHttpProvider:
             size += len(part)
             if size > self._max_bytes:
                 reply.close()
-                told = f"the reply is longer than {self._max_bytes / 1e6:g} MB; raise max_reply_mb if it is meant"
-                raise ProviderError("malformed", told)
+                raise too_long(self._max_bytes)
         return b"".join(parts)
 
     def _headers(self) -> dict[str, str]:

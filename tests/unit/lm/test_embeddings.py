@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from seedbed.errors import ProviderError
 from tests.support.lm import runtime, scope, sums
 from tests.support.loopback import Loopback
 
@@ -32,6 +33,15 @@ def test_embeddings_come_in_order_and_are_recorded_and_reused(tmp_path: Path) ->
     assert found.tokens_in == server.books.tokens_in == 450
     assert found.tokens_out == 0
     assert abs(found.spent_usd - 450 * 2e-6) < 1e-9
+
+
+def test_embeddings_without_an_end_are_left_soon(tmp_path: Path) -> None:
+    endless = Loopback(faults={"endless": 1.0})
+    told = pytest.raises(ProviderError, match="longer than 1 MB; raise max_reply_mb")
+    with endless as server, runtime(tmp_path, server, max_reply_mb=1, retries=0) as made, told:
+        made.embedder(scope(role="embedding"))(["hello"])
+    assert sums(tmp_path).outcomes == {"failed": 1}
+    assert server.books.endless_bytes < 20e6
 
 
 def _watched(tmp_path: Path, query: str = "") -> tuple[str, dict[str, str]]:

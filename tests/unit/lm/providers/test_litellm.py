@@ -154,3 +154,14 @@ def test_a_name_that_litellm_does_not_know_is_not_tried_again() -> None:
         error = _refused("no_such_provider/x", server)
     assert error.kind == "invalid_request"
     assert not error.retryable
+
+
+@pytest.mark.parametrize("name", [*NAMES, "together_ai/x", "anthropic/x", "gemini/x"])
+def test_a_reply_without_an_end_is_left_soon(name: str) -> None:
+    with Loopback(faults={"endless": 1.0}) as server:
+        config = ModelConfig(model=name, api_base=server.url, api_key_env="LOOP_KEY", max_reply_mb=1)
+        with pytest.raises(ProviderError, match="longer than 1 MB; raise max_reply_mb") as caught:
+            asyncio.run(make_provider(config).chat(BODY, Attempt("k", None, 0, 1, 20.0)))
+    assert caught.value.kind == "malformed"
+    # What is under way in sockets' buffers is taken too.
+    assert server.books.endless_bytes < 20e6

@@ -3,11 +3,12 @@
 A secret is the value of an environment variable that a config names as a key or whose name says so, the password in an
 address that a variable holds, or a text that looks like a provider's key. Scrubbing happens where text leaves the
 process, so that no caller can forget it; a secret is found there also in the form that JSON, HTML, a table or an
-address gives it, and where somebody cut the text in its middle.
+address gives it, in base64 (which is how passwords travel), and where somebody cut the text in its middle.
 """
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import os
@@ -15,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from seedbed.errors import CellFailed, causes
@@ -44,13 +45,14 @@ _SHAPES = re.compile(
     | (?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{{8,}}\.[A-Za-z0-9_\-]{{8,}}\.[A-Za-z0-9_\-]*                 # JSON Web Token
     | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----[^"<]+
     | (?<=Bearer\ )[A-Za-z0-9._\-]{{12,}}
+    | (?<=Basic\ )[A-Za-z0-9+/_\-]{{12,}}={{0,2}}
     | (?<=hooks\.slack\.com/)[a-z]+/[A-Za-z0-9/_\-]{{16,}}
     | (?<=/api/webhooks/)[0-9]+/[A-Za-z0-9_\-]{{16,}}
     | (?<=://)[^/\s:@"'<>\\]+:[^/\s@"'<>\\]+(?=@)                                            # user:password in a URL
     """,
     re.VERBOSE,
 )
-_BEFORE = ("Bearer ", "hooks.slack.com/", "/api/webhooks/", "://")
+_BEFORE = ("Bearer ", "Basic ", "hooks.slack.com/", "/api/webhooks/", "://")
 """What stands before a secret and is no part of it."""
 _HINTS = (*_PREFIXES, "AIza", "AKIA", "ASIA", "eyJ", "-----BEGIN ", *_BEFORE)
 
@@ -76,6 +78,7 @@ _ENCODERS: tuple[Callable[[str], str], ...] = (
 )
 """What happens to a text on its way into a file; up to two of them, one after the other."""
 
+_ESCAPED = re.compile(r"%[0-9A-F]{2}")
 _named: set[str] = set()
 
 
@@ -101,19 +104,35 @@ def redact(text: str) -> str:
 
 def masked_error(error: Exception) -> Exception:
     """The error itself where it tells no secret; else one that says the same without it, and has no other behind it."""
-    for cause in causes(error):
-        masked = tuple(redact(part) if isinstance(part, str) else part for part in cause.args)
-        if masked != cause.args:
-            cause.args = masked
-        if isinstance(cause, OSError) and isinstance(cause.strerror, str):
-            cause.strerror = redact(cause.strerror)
-    told = [str(cause) for cause in causes(error)]
+    told: list[str] = []
+    for cause in _with_grouped(error):
+        _mask_inside(cause)
+        told += [str(cause), *getattr(cause, "__notes__", ())]
     if all(redact(text) == text for text in told):
         return error
     # Its words come from elsewhere than its arguments.
     safe = CellFailed(redact(f"{type(error).__name__}: {told[0]}"))
     safe.__suppress_context__ = True
     return safe
+
+
+def _with_grouped(error: BaseException) -> Iterator[BaseException]:
+    """The error, what it was raised from, and what a group among these holds: a traceback shows all of them."""
+    for cause in causes(error):
+        yield cause
+        if isinstance(cause, BaseExceptionGroup):
+            for inner in cast("BaseExceptionGroup[BaseException]", cause).exceptions:
+                yield from _with_grouped(inner)
+
+
+def _mask_inside(error: BaseException) -> None:
+    masked = tuple(redact(part) if isinstance(part, str) else part for part in error.args)
+    if masked != error.args:
+        error.args = masked
+    if isinstance(error, OSError) and isinstance(error.strerror, str):
+        error.strerror = redact(error.strerror)
+    if hasattr(error, "__notes__"):
+        error.__notes__ = [redact(note) for note in error.__notes__]
 
 
 def _has_shape(text: str) -> bool:
@@ -186,4 +205,15 @@ def _also_cut(form: str) -> str:
 
 
 def _forms(value: str) -> set[str]:
-    return {second(first(value)) for first, second in product(_ENCODERS, repeat=2)}
+    found = {second(first(value)) for first, second in product(_ENCODERS, repeat=2)}
+    found |= {_ESCAPED.sub(lambda part: part[0].lower(), form) for form in found}
+    return found | {encoded for plain in _in_base64(value) for encoded in (plain, quote(plain, safe=""))}
+
+
+def _in_base64(value: str) -> Iterator[str]:
+    """The part of a text's base64 that the text alone decides: what stands before it, such as `user:`, shifts it by up
+    to two bytes, and what follows has a share in its last character."""
+    raw = value.encode("utf-8", "surrogateescape")
+    for shift, shared in ((0, 0), (1, 2), (2, 3)):
+        whole = base64.b64encode(b"\0" * shift + raw).decode()[shared : 8 * (shift + len(raw)) // 6]
+        yield from (whole, whole.replace("+", "-").replace("/", "_"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import html
 import io
 import json
+import re
 import string
+import traceback
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -96,6 +99,7 @@ FORMS: list[Callable[[str], str]] = [
     lambda text: json.dumps(text).replace("<", "\\u003c").replace("&", "\\u0026"),
     lambda text: f"| {text.replace('|', chr(92) + '|')} |",
     lambda text: f"https://x.org/?q={quote(text)}",
+    lambda text: re.sub("%..", lambda part: part[0].lower(), quote(text, safe="")),
     _in_csv,
 ]
 
@@ -109,6 +113,19 @@ def test_a_secret_is_found_in_every_form_a_file_gives_it(form: Callable[[str], s
         masked = redact(form(f"before {value} after"))
     assert form(value).strip('"| \r\n') not in masked
     assert "[redacted]" in masked
+
+
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@pytest.mark.parametrize("user", ["", "a", "me:", "lab-:", "lab:x"])
+def test_a_secret_is_found_in_base64_whatever_stands_before_it(
+    monkeypatch: pytest.MonkeyPatch, encode: Callable[[bytes], bytes], user: str
+) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra?crossing>77")
+    told = encode(f"{user}zebra?crossing>77".encode()).decode()
+    masked = redact(f"sent {told} in vain")
+    assert "[redacted]" in masked
+    assert told[4:12] not in masked.replace("[redacted]", "")
+    assert redact(f"Authorization: Basic {encode(b'somebody:whatever').decode()}") == "Authorization: Basic [redacted]"
 
 
 @pytest.mark.parametrize("kept", [16, 20, 31, 32])
@@ -133,3 +150,20 @@ def test_an_error_whose_words_come_from_elsewhere_is_replaced(monkeypatch: pytes
 
     safe = masked_error(Odd())
     assert str(safe) == "Odd: no entry for [redacted]"
+
+
+def test_nothing_that_a_traceback_shows_tells_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+    inner = ValueError("with zebra-crossing-77")
+    inner.add_note("was given zebra-crossing-77")
+    try:
+        try:
+            raise ExceptionGroup("two things", [inner, KeyError("zebra-crossing-77")])
+        except ExceptionGroup as group:
+            raise RuntimeError("no luck") from group
+    except RuntimeError as error:
+        safe = masked_error(error)
+    shown = "".join(traceback.format_exception(safe))
+    # What stands in the program itself is shown too.
+    assert "zebra" not in "".join(line for line in shown.splitlines() if "raise " not in line)
+    assert "was given [redacted]" in shown

@@ -14,6 +14,7 @@ from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.lm.ledger.database import open_database, sqlite_url
 from seedbed.lm.ledger.upkeep import export_ledger, export_rows, prune, stats, stored
+from seedbed.storage.objects import staged
 from seedbed.storage.redact import redact
 from seedbed.storage.store import Store
 
@@ -75,7 +76,7 @@ def _export(engine: Engine, sweep: str | None, target: str, *, bodies: bool) -> 
     if target == "-":
         sys.stdout.buffer.writelines(rows)
         return
-    with Path(target).open("wb") as file:
+    with staged(Path(target)) as partial, partial.open("wb") as file:
         file.writelines(rows)
 
 

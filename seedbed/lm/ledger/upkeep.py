@@ -9,13 +9,29 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Engine, Integer, Select, Subquery, case, cast, delete, func, insert, literal, select, text
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Integer,
+    RowMapping,
+    Select,
+    Subquery,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+)
 
 from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.database import open_database, reading, split_owners, sqlite_url
 from seedbed.lm.ledger.hosts import host_name
 from seedbed.lm.ledger.repair import mark_lost
+from seedbed.storage.redact import redact
 
 _a, _q, _r = schema.attempts, schema.requests, schema.responses
 _CHUNK = 500
@@ -81,7 +97,7 @@ def export_rows(engine: Engine, sweep: str | None, *, bodies: bool) -> Iterator[
 
 def export_ledger(engine: Engine, sweep: str | None, target: Path) -> int:
     """Copy a sweep's attempts and every body they need into a new ledger, enough for `--replay`; returns the number of
-    attempts."""
+    attempts. Secrets in requests are masked: a request is found by its key, and a copy is made to be given away."""
     if target.exists():
         raise UserError(f"{target} exists already; choose another name or remove it.")
     copy = open_database(sqlite_url(target))
@@ -99,10 +115,16 @@ def export_ledger(engine: Engine, sweep: str | None, target: Path) -> int:
         ):
             rows = source.execution_options(yield_per=_CHUNK).execute(query).mappings()
             for part in rows.partitions(_CHUNK):
-                connection.execute(insert(table), [dict(row) for row in part])
+                copied = [_masked(row) for row in part] if table is _q else [dict(row) for row in part]
+                connection.execute(insert(table), copied)
                 count += len(part) if table is _a else 0
     copy.dispose()
     return count
+
+
+def _masked(request: RowMapping) -> dict[str, Any]:
+    said = redact(zlib.decompress(request["body"]).decode())
+    return {"key": request["key"], "body": zlib.compress(said.encode())}
 
 
 def prune(engine: Engine, *, before: float | None, sweep: str | None, apply: bool) -> tuple[int, int]:
@@ -156,5 +178,6 @@ def _refuse_at_work(connection: Connection) -> None:
     rows = connection.execute(select(owners.c.host, owners.c.pid).where(owners.c.id.in_(alive)).order_by(owners.c.id))
     who = ", ".join(f"process {row.pid} on {host_name(row.host)}" for row in rows)
     raise UserError(
-        f"a sweep is at work on this ledger ({who}) and would pay again for what is dropped; wait for its end or stop it."
+        f"a sweep is at work on this ledger ({who}) and would pay again for what is dropped; wait for its end, or stop "
+        "it."
     )

@@ -63,6 +63,25 @@ def test_an_exported_ledger_replays_without_a_server(used: tuple[Path, Loopback]
     assert server.books.requests == 3
 
 
+def test_a_copy_to_give_away_holds_no_key_and_still_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+    target = tmp_path / "paper" / "ledger.sqlite"
+    with Loopback() as server, runtime(tmp_path, server) as made:
+        made.lm(scope())("is zebra-crossing-77 a key?")
+    assert main(["ledger", "export", "--out", str(tmp_path), "--to", str(target)]) == 0
+    monkeypatch.delenv("LAB_API_KEY")
+    assert main(["ledger", "export", "--ledger", str(target), "--to", str(tmp_path / "rows.jsonl")]) == 0
+    assert "is [redacted] a key?" in (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
+    with closing(LMRuntime(sqlite_url(target), {"m": model(server)}, replay=True)) as made:
+        assert made.lm(scope())("is zebra-crossing-77 a key?")
+
+
+def test_rows_are_exported_into_a_folder_that_is_made(used: tuple[Path, Loopback], tmp_path: Path) -> None:
+    target = tmp_path / "new" / "rows.jsonl"
+    assert main(["ledger", "export", *located(used[0]), "--to", str(target)]) == 0
+    assert len(target.read_text(encoding="utf-8").splitlines()) == 4
+
+
 def test_prune_counts_first_and_keeps_the_account(
     used: tuple[Path, Loopback], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,6 +65,8 @@ def local_path(text: str, option: str) -> Path:
     """A folder on a disk, where nothing else will do."""
     if "://" in text:
         raise UserError(f"{option} {text}: must be a folder on this machine.")
+    if not text:
+        raise UserError(f"{option} is empty; name a place.")
     return Path(text)
 
 

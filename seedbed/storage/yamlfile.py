@@ -51,11 +51,14 @@ def dotted(location: FieldPath) -> str:
     return ".".join(str(part) for part in location)
 
 
-def read_yaml(path: Path, overrides: list[str] | None = None) -> YamlFile:
-    """Read a file and apply `--set a.b.0.c=value` overrides, whose values are YAML themselves."""
+def read_yaml(
+    path: Path, overrides: list[str] | None = None, *, shape: str = "a sweep is a YAML mapping that starts with 'name:'"
+) -> YamlFile:
+    """Read a mapping and apply `--set a.b.0.c=value` overrides, whose values are YAML themselves. `shape` says what the
+    file should be, for messages."""
     try:
         if path.stat().st_size > _MAX_BYTES:
-            raise UserError(f"{path}: larger than {_MAX_BYTES // 1_000_000} MB; a sweep's config is a small file.")
+            raise UserError(f"{path}: larger than {_MAX_BYTES // 1_000_000} MB; {shape}.")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; give the path of a sweep's YAML file.") from None
@@ -63,7 +66,7 @@ def read_yaml(path: Path, overrides: list[str] | None = None) -> YamlFile:
         raise UserError(f"{str(path)[:200]!r}: cannot be read ({error}).") from None
     data, lines = _load(text, lambda line, message: UserError(f"{path}:{line}: {message}"))
     if not isinstance(data, dict):
-        raise UserError(f"{path}: a sweep is a YAML mapping that starts with 'name:'.")
+        raise UserError(f"{path}: {shape}.")
     applied = {_apply(data, item): item for item in overrides or []}
     return YamlFile(path, data, lines, applied)
 

@@ -12,7 +12,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from seedbed.errors import UserError
 from seedbed.storage.hashing import hash_json
+from seedbed.storage.yamlfile import read_yaml
 from seedbed.sweep.registry import nearest
+
+_SHOWN = 60
 
 DEFAULT_LEXICON = Path(__file__).parent / "data" / "dialogues" / "lexicon.yaml"
 
@@ -79,25 +82,17 @@ def load_lexicon(path: Path | None = None) -> Lexicon:
 
 @lru_cache(maxsize=8)
 def _load(path: Path) -> Lexicon:
-    import yaml
-
     if not path.exists():
         raise UserError(f"{path}: no such lexicon; leave the option out to use the one shipped with the suite.")
-    try:
-        data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not valid YAML ({str(error).splitlines()[0]}).") from None
-    if not isinstance(data, dict):
-        raise UserError(f"{path}: a lexicon is a mapping of {', '.join(Lexicon.model_fields)}.")
-    for name in data:
+    file = read_yaml(path, shape=f"a lexicon is a mapping of {', '.join(Lexicon.model_fields)}")
+    for name in file.data:
         if name not in Lexicon.model_fields:
-            raise UserError(f"{path}: {name}: unknown part of a lexicon; {nearest(str(name), Lexicon.model_fields)}")
+            raise file.error((name,), f"unknown part of a lexicon; {nearest(str(name), Lexicon.model_fields)}")
     try:
-        lexicon = Lexicon.model_validate(data)
+        lexicon = Lexicon.model_validate(file.data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{path}: {where}: {first['msg']} (got {first['input']!r}).") from None
+        raise file.error(first["loc"], f"{first['msg']} (got {str(first['input'])[:_SHOWN]!r}).") from None
     _check_patterns(path, lexicon)
     return lexicon
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
 from seedbed.suites.crosslingual import SUITE
+from seedbed.suites.crosslingual.lbrag_files import as_ours
 from seedbed.suites.crosslingual.leaks import without_leaks
 from seedbed.suites.crosslingual.options import CorpusOptions
 from seedbed.suites.crosslingual.retrieval import Corpus, Document
@@ -16,15 +18,22 @@ from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 from seedbed.suites.kit.splits import Splits, split
 from seedbed.sweep.registry import nearest
 
+_NOTHING_TO_SEARCH = (
+    "{}: there is no document to search, so multi, cross and lbrag answer as direct does; give a folder with the "
+    "questions and corpus.jsonl {{doc_id, lang, text}}"
+)
+
 
 def load_folder(options: CorpusOptions) -> Benchmark:
     """questions.jsonl {sample_id, lang, question, gold, question_id?} and corpus.jsonl {doc_id, lang, text, title?,
-    titles?, built_from?} of a folder. `titles` are titles in other languages, `built_from` lists questions whose
-    answers the document was made from."""
-    folder = options.path or SUITE.benchmarks["tiny"].data
-    assert folder is not None
-    cases = _questions(folder / "questions.jsonl")
-    return benchmark(folder.name, folder, cases, read_corpus(folder / "corpus.jsonl"), options)
+    titles?, built_from?} of a folder, or a file of questions alone. `titles` are titles in other languages,
+    `built_from` lists questions whose answers the document was made from."""
+    source = options.path or SUITE.benchmarks["tiny"].data
+    assert source is not None
+    excluded: Counter[str] = Counter()
+    cases = _questions(source / "questions.jsonl" if source.is_dir() else source, excluded)
+    documents = read_corpus(source / "corpus.jsonl") if source.is_dir() else []
+    return benchmark(source.name if source.is_dir() else source.stem, source, cases, documents, options, excluded)
 
 
 def benchmark(
@@ -52,6 +61,7 @@ def benchmark(
         val=parts.val,
         resources={"corpus": Corpus(indexed, options)},
         excluded={**(excluded or {}), **left_out, **leaks},
+        warnings=[] if indexed else [_NOTHING_TO_SEARCH.format(source)],
     )
 
 
@@ -66,12 +76,17 @@ def case_of(sample_id: str, question_id: str, lang: str, question: str, gold: Se
     )
 
 
-def _questions(path: Path) -> list[Case]:
+def _questions(path: Path, excluded: Counter[str]) -> list[Case]:
+    """Rows of our own, or LBRAG's samples {id, quid?, question_lang, question, answer}, some without an answer."""
     cases: list[Case] = []
     ids = UniqueIds("sample_id")
-    for row in read_rows(path, shape="{sample_id, lang, question, gold}"):
+    for given in read_rows(path, shape="{sample_id, lang, question, gold}"):
+        row = as_ours(given)
         sample_id = ids.add(row, row.identity("sample_id"))
-        question_id = str(row.data.get("question_id") or sample_id)
+        if row is not given and not row.data.get("gold"):
+            excluded["no answer text"] += 1
+            continue
+        question_id = row.identity("question_id") if row.data.get("question_id") is not None else sample_id
         cases.append(case_of(sample_id, question_id, language_of(row, "lang"), row.text("question"), gold_of(row)))
     return cases
 

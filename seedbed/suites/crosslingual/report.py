@@ -19,16 +19,19 @@ _COLUMNS = (
     ("CNBE", "cnbe", 5),
     ("Sem", "semantic_score", 3),
 )
+_RULE = "=" * 80
 _BY_LANGUAGE = ("f1", "em", "rlc_ok", "cost", "answer_in_context", "char_3gram_recall", "f1_mkqa", "semantic_score")
 
 
 def console(metrics: Mapping[str, Mapping[str, Any]]) -> str:
-    """`lbrag    | EM=0.000±0.000 | F1=0.289±0.341 | ...`; what is undefined is shown as "-", never as 0."""
+    """`lbrag    | EM=0.000±0.000 | F1=0.289±0.341 | ...` under a banner, a line a system; what is undefined is shown as
+    "-", never as 0."""
     width = max(8, *(len(label) for label in metrics)) if metrics else 8
-    return "\n".join(
+    lines = [
         " | ".join([f"{label:<{width}}", *(_cell(name, own, key, digits) for name, key, digits in _COLUMNS)])
         for label, own in metrics.items()
-    )
+    ]
+    return "\n".join([_RULE, "Experiment Results Summary", _RULE, *lines, _RULE])
 
 
 def _cell(name: str, metrics: Mapping[str, Any], key: str, digits: int) -> str:

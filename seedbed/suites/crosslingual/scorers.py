@@ -30,6 +30,8 @@ class Answered:
     translation_tokens: float
     evidence: Sequence[str] = ()
     cluster: str | None = None
+    semantic_score: float | None = None
+    """A judge's, where it was asked elsewhere."""
 
 
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
@@ -58,7 +60,7 @@ def _row(one: Answered, scores: dict[str, float | None]) -> ScoreRow:
         "char_3gram_recall": char_3gram_recall(one.pred, one.gold),
         "answer_in_context": answer_in_context(one.evidence, one.gold, one.lang),
         "cost": float(one.translation_tokens),
-        "semantic_score": None,
+        "semantic_score": one.semantic_score,
     }
     details = {"lang": one.lang, "question": one.question, "gold": one.gold, "pred": one.pred}
     return ScoreRow(one.sample_id, "ok", scores, details, cluster=one.cluster)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from seedbed.cli.main import main
 from seedbed.errors import UserError
 from seedbed.suites.crosslingual.cases import load_folder
 from seedbed.suites.crosslingual.options import CorpusOptions, LbragOptions, XquadOptions
@@ -107,6 +108,50 @@ def test_mkqa_items_without_a_text_are_excluded_and_counted_by_type(tmp_path: Pa
     assert [case.sample_id for case in found.test] == ["1:en", "1:zh_cn"]
     assert found.test[0].gold == ["Paris", "alias"]
     assert found.excluded["no answer text (long_answer)"] == found.excluded["no answer text (unanswerable)"] == 1
+
+
+def plan_of(folder: Path, benchmark: str) -> int:
+    config = folder / "sweep.yaml"
+    config.write_text(
+        "name: s\nseeds: [0]\nmodels: {m: {model: offline/m}}\nexperiments:\n"
+        f"  - {{suite: crosslingual, models: [m], benchmarks: [{benchmark}], systems: [direct, multi, lbrag]}}\n",
+        encoding="utf-8",
+    )
+    return main(["plan", str(config)])
+
+
+@pytest.mark.parametrize("path", ["mkqa.jsonl", "."], ids=["a file", "a folder"])
+def test_plan_warns_of_mkqa_without_a_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str], path: str) -> None:
+    (tmp_path / "mkqa.jsonl").write_text(json.dumps(mkqa_row(1, "entity", "Paris")), encoding="utf-8")
+    assert plan_of(tmp_path, f"{{name: mkqa, path: {path}}}") == 0
+    said = capsys.readouterr().err
+    assert said.count("there is no document to search, so multi, cross and lbrag answer as direct does") == 1
+    assert "corpus.jsonl {doc_id, lang, text}" in said
+
+
+def test_plan_says_nothing_where_there_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mkqa.jsonl").write_text(json.dumps(mkqa_row(1, "entity", "Paris")), encoding="utf-8")
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    assert plan_of(tmp_path, "{name: mkqa, path: .}") == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_the_samples_of_lbrag_are_questions(tmp_path: Path) -> None:
+    """A JSON object or array as LBRAG has them; a sample without an answer is left out and counted."""
+    rows = [
+        {"id": "17_en", "question": "How high is Fuji?", "question_lang": "en", "answer": "3776 m", "quid": 17},
+        {"id": "17_zh_cn", "question": "富士山多高？", "question_lang": "zh_cn", "answer": "3776米"},
+        {"id": "18_en", "question": "Why?", "question_lang": "en", "answer": None, "quid": 18},
+    ]
+    path = tmp_path / "mkqa_samples.json"
+    path.write_text(json.dumps({"data": rows}, ensure_ascii=False, indent=1), encoding="utf-8")
+    found = load_folder(CorpusOptions(path=path))
+    assert [(case.sample_id, case.cluster, case.gold) for case in found.test] == [
+        ("17_en", "17", ["3776 m"]),
+        ("17_zh_cn", "17", ["3776米"]),
+    ]
+    assert found.excluded["no answer text"] == 1
+    assert "no document to search" in found.warnings[0]
 
 
 def test_mkqa_in_a_folder_takes_the_corpus_beside_it(tmp_path: Path) -> None:

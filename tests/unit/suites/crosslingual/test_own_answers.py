@@ -56,6 +56,8 @@ def test_it_prints_the_seed_s_lines_and_writes_scores_and_metrics(tmp_path: Path
         ({"gold": []}, r"answers\.jsonl:1: field gold: an empty list"),
         ({"gold": [7]}, r"answers\.jsonl:1: field gold: 7 is not a text"),
         ({"translation_tokens": -1}, r"answers\.jsonl:1: field translation_tokens"),
+        ({"semantic_score": 1.5}, r"answers\.jsonl:1: field semantic_score: 1\.5 is no score from 0 to 1"),
+        ({"semantic_score": "good"}, r"answers\.jsonl:1: field semantic_score"),
         ({"translation_tokens": "many"}, r"answers\.jsonl:1: field translation_tokens"),
         ({"sample_id": "b-en"}, r"answers\.jsonl:2: system 'direct': sample_id 'b-en' stands twice, first on line 1"),
     ],
@@ -64,6 +66,65 @@ def test_a_bad_row_is_named_with_file_line_and_field(tmp_path: Path, change: dic
     path = written(tmp_path / "answers.jsonl", [{**ROWS[0], **change}, ROWS[2]])
     with pytest.raises(UserError, match=said):
         score_file(path, tmp_path, Options())
+
+
+LBRAG = {
+    "run_id": "20251208_1012",
+    "sample_id": "17_zh_cn",
+    "sample_lang": "zh_cn",
+    "system": "lbrag",
+    "question": "多高？",
+    "gold_answer": "4429米",
+    "pred_answer": "4429米",
+    "em": 1.0,
+    "f1": 1.0,
+    "rlc": 1.0,
+    "rlc_ok": 1.0,
+    "translate_tokens": 20.0,
+    "semantic_score": 0.9,
+    "num_evidence": 1,
+    "evidence": [
+        {
+            "id": "17_en",
+            "language": "en",
+            "original_text": "It is 4429 m high.",
+            "translated_text": "高4429米。",
+            "weight": 0.8,
+            "metadata": {"token_count": 20.0},
+        }
+    ],
+    "prompt": "...",
+}
+"""A row of LBRAG's answers; the words are ours."""
+
+
+def test_rows_that_lbrag_wrote_are_read_as_they_are(tmp_path: Path) -> None:
+    direct = {**LBRAG, "system": "direct", "pred_answer": "不知道", "translate_tokens": 0.0, "semantic_score": 0.1,
+              "num_evidence": 0, "evidence": []}  # fmt: skip
+    english = {**LBRAG, "sample_id": "17_en", "sample_lang": "en", "pred_answer": "", "gold_answer": ""}
+    printed = score_file(written(tmp_path / "answers.jsonl", [LBRAG, direct, english]), tmp_path / "out", Options())
+    assert "Cost=20.0±0.0 | CNBE=0.05000±0.00000 | Sem=0.900±0.000" in printed
+    rows = [json.loads(line) for line in (tmp_path / "out" / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["cluster"] for row in rows] == ["17", "17", "17"], "one question in two languages"
+    assert rows[0]["scores"]["answer_in_context"] == 1.0
+    assert rows[1]["scores"]["em"] == 1.0, "both are empty"
+    assert rows[2]["scores"]["answer_in_context"] is None
+
+
+def test_evidence_that_lbrag_cut_off_says_nothing_of_the_answer_in_it(tmp_path: Path) -> None:
+    block = {**LBRAG["evidence"][0], "translated_text": None, "original_text": "x" * 200 + "..."}
+    path = written(tmp_path / "answers.jsonl", [{**LBRAG, "evidence": [block]}])
+    score_file(path, tmp_path / "out", Options())
+    (row,) = [json.loads(line) for line in (tmp_path / "out" / "scores.jsonl").read_text().splitlines()]
+    assert row["scores"]["answer_in_context"] is None
+
+
+def test_a_semantic_score_that_was_given_is_taken_with_its_n(tmp_path: Path) -> None:
+    rows = [{**ROWS[0], "semantic_score": 0.25}, {**ROWS[2], "semantic_score": None}]
+    printed = score_file(written(tmp_path / "answers.jsonl", rows), tmp_path / "out", Options())
+    assert "Sem=0.250±0.000" in printed
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8"))["metrics"]["direct"]
+    assert (metrics["semantic_score"], metrics["n_semantic_score"], metrics["n"]) == (0.25, 1, 2)
 
 
 def test_a_missing_field_is_named(tmp_path: Path) -> None:

@@ -62,11 +62,13 @@ def test_languages_and_gains_are_tables_with_their_counts(tmp_path: Path) -> Non
     assert {row[semantic] for row in by_language.rows} == {None}
 
 
-def test_the_console_line_is_the_seed_s_own() -> None:
+def test_the_console_is_the_seed_s_own_banner_and_all() -> None:
     figures = {"em": (0, 0), "f1": (0.289, 0.341), "rlc": (0.759, 0.317), "cost": (29.8, 18.2)}
     figures |= {"cnbe": (0.00237, 0.01157), "semantic_score": (0.7, 0.422)}
     own = {key: mean for key, (mean, _) in figures.items()} | {f"{key}_std": std for key, (_, std) in figures.items()}
-    assert console({"lbrag": own}) == (
+    line = (
         "lbrag    | EM=0.000±0.000 | F1=0.289±0.341 | RLC=0.759±0.317 | Cost=29.8±18.2 | CNBE=0.00237±0.01157 | "
         "Sem=0.700±0.422"
     )
+    rule = "=" * 80
+    assert console({"lbrag": own}) == f"{rule}\nExperiment Results Summary\n{rule}\n{line}\n{rule}"

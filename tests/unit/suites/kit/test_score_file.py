@@ -95,7 +95,7 @@ def test_a_folder_is_no_file_to_score(tmp_path: Path, capsys: pytest.CaptureFixt
 
 OPTIONS = {
     "contract_risk": ("--cases", "--verifier", "--threshold", "{case_id, output}"),
-    "crosslingual": ("{sample_id, system, lang",),
+    "crosslingual": ("{sample_id, system, lang", "semantic_score"),
     "finance_dialog": ("--profile", "--lexicon", "--ignore-memory-keys"),
     "prompt_optimization": ("--benchmark", "--split"),
     "rag_quality": ("--judge", "--judge-key-env", "--concurrency", "(required)"),

@@ -18,7 +18,7 @@ from prefect.runtime import flow_run
 from flows.cancel import stopped_by_cancellation
 from flows.runners import task_runner
 from flows.states import state_of
-from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped
+from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped, Unreachable
 from seedbed.lm.runtime import stop_asked
 from seedbed.phases.changes import Ran, stale, summarise, write_ran
 from seedbed.phases.context import SweepRun, open_run
@@ -209,6 +209,8 @@ def _status(run: SweepRun, outcomes: list[CellOutcome]) -> str:
     stops = [reason for reason in (*reasons, _stop_reason(run)) if isinstance(reason, SweepStopped)]
     if any(isinstance(stop, Interrupted) for stop in stops):
         return "interrupted"
+    if any(isinstance(stop, Unreachable) for stop in stops):
+        return "unreachable"
     if any(not isinstance(stop, BudgetReached) for stop in stops):
         return "failed"
     if stops:

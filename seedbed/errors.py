@@ -69,6 +69,10 @@ class SweepStopped(SeedbedError):
     """Nothing further is started: what went wrong for one call would go wrong for all."""
 
 
+class Unreachable(SweepStopped):
+    """A model that cannot answer any call as it is set up: wrong address, name or key. A person has to mend it."""
+
+
 class BudgetReached(SweepStopped):
     """The next paid call could pass the dollar cap. Not a failure of a sample: the work is resumable."""
 

@@ -146,7 +146,8 @@ def _parser() -> argparse.ArgumentParser:
         "--plugin", metavar="MODULE", action="append", default=[], help="import a module of one's own first"
     )
     add("schema", "Print the JSON schema of a config (configs/schema.json is made from it).")
-    add("doctor", "Check versions, server, keys and model weights on this machine.")
+    doctor = add("doctor", "Check versions, server, keys and weights on this machine, and the models of a config.")
+    doctor.add_argument("config", metavar="CONFIG", nargs="?", help="ask each of its models something small, for real")
     return parser
 
 

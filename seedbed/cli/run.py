@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from seedbed.cli.again import same_command
-from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
+from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from seedbed.cli.plan import show_warnings
 from seedbed.cli.progress_bar import show_progress
 from seedbed.local.launch import Launched, check_runner, run_sweep
@@ -51,6 +51,8 @@ def leave(launched: Launched) -> int:
 def _exit_code(launched: Launched) -> int:
     if launched.status == "interrupted":
         return launched.signal.exit_code if launched.signal else EXIT_INTERRUPTED
+    if launched.status == "unreachable":
+        return EXIT_USAGE
     return EXIT_OK if launched.status == "completed" else EXIT_FAILED
 
 
@@ -81,5 +83,7 @@ def _advice(status: str) -> str:
             return "The budget is used up; everything paid for is kept. Raise it (field budget) and run again."
         case "interrupted":
             return "Stopped. Everything paid for is kept."
+        case "unreachable":
+            return "A model cannot be used as it is set up; the table above says why. Everything paid for is kept."
         case _:
             return "Some cells have no result; the table above names them. What succeeded is not paid again."

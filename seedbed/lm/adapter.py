@@ -6,6 +6,7 @@ call costs in all; the description changes only with the signature, and a text n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +18,19 @@ from seedbed.lm.compat.dspy import FIELD_TYPE
 
 
 class QuickChatAdapter(dspy.ChatAdapter):
-    """Gives the same messages as `dspy.ChatAdapter`."""
+    """Gives the same messages as `dspy.ChatAdapter`. A model whose settings name another form is asked in that."""
 
     def __init__(self) -> None:
         super().__init__()
         self._described: WeakKeyDictionary[type[Any], tuple[Any, str]] = WeakKeyDictionary()
+
+    def __call__(self, lm: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+        other = _other_form(lm)
+        return super().__call__(lm, *args, **kwargs) if other is None else other(lm, *args, **kwargs)
+
+    async def acall(self, lm: Any, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+        other = _other_form(lm)
+        return await (super().acall if other is None else other.acall)(lm, *args, **kwargs)
 
     def format_system_message(self, signature: type[Any]) -> str:
         state = _state(signature)
@@ -64,6 +73,15 @@ class QuickChatAdapter(dspy.ChatAdapter):
 def quick_adapter() -> QuickChatAdapter:
     """The one adapter of the process, for `dspy.context(adapter=...)`."""
     return QuickChatAdapter()
+
+
+@lru_cache(maxsize=1)
+def _other_forms() -> Mapping[str, dspy.Adapter]:
+    return {"json": dspy.JSONAdapter(), "xml": dspy.XMLAdapter()}
+
+
+def _other_form(lm: Any) -> dspy.Adapter | None:
+    return _other_forms().get(getattr(lm, "adapter", "chat"))
 
 
 def _state(signature: type[Any]) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 from sqlalchemy.exc import SQLAlchemyError
 
-from seedbed.errors import BudgetReached, ProviderError, ReplayMiss, SeedbedError, SweepStopped
+from seedbed.errors import BudgetReached, ProviderError, ReplayMiss, SeedbedError, SweepStopped, Unreachable
 from seedbed.lm.fatal import advice, fatal_sentence
 from seedbed.lm.ledger import (
     Begin,
@@ -39,6 +39,8 @@ from seedbed.sweep.config import ModelConfig
 R = TypeVar("R")
 
 _POLL_S = 0.1
+_ALONE_S = 2.0
+"""How long the first request to a model goes alone: one is enough to find a wrong address, name or key."""
 _LONG_PAUSE_S = 20.0
 """What is longer looks like a hang to who watches, unless it is said."""
 
@@ -70,6 +72,10 @@ class ModelState:
 
     limiter: Limiter
     price: TokenPrice | None
+    answered: bool = False
+    """Whether any request has had a reply: the address is right."""
+    first: asyncio.Future[None] | None = None
+    """The end of the first request that was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +194,13 @@ class Attempts:
         reply: JsonDict | None = None
         sent_at = time.monotonic()
         try:
+            await _after_the_first(state)
             await limiter.wait_to_send(query.size, lambda seconds: self._stops.sleep(seconds, cell))
             self._stops.check(cell)
+            state.first = state.first or asyncio.get_running_loop().create_future()
             sent_at, ended = time.monotonic(), None
             reply = await query.kind.send(query.body, query.attempt)
+            state.answered = True
             answer = query.kind.read(reply)
             usage = query.kind.usage(query.body, reply)
             cost = state.price.cost(usage) if state.price else None
@@ -205,10 +214,13 @@ class Attempts:
             error.message = advice(error)
             if error.kind == "rate_limit":
                 _tell_long(query.binding.model, limiter.rate_limited(error.retry_after, sent_at))
+            elif error.kind == "timeout":
+                limiter.timed_out(sent_at)
             told = told_usage(reply) if reply else None
             ended = _failure(begin, attempt_id, error, state.price, told, time.monotonic() - sent_at)
-            if (sentence := fatal_sentence(query.binding.model, error)) is not None:
-                self._stop(SweepStopped(sentence))
+            if (sentence := fatal_sentence(query.binding.model, error, answered=state.answered)) is not None:
+                self._stop(Unreachable(sentence))
+            state.answered = state.answered or error.status is not None
             raise
         except BaseException as error:
             if ended is None:
@@ -220,6 +232,8 @@ class Attempts:
             # Also when cancelled, or after a bug in a provider: no record may say "in flight" for ever.
             assert ended is not None
             recorded = self._ledger.end(ended)
+            if state.first is not None and not state.first.done():
+                state.first.set_result(None)
             # The next call may go: the ledger writes in order, so its begin is never on record before this end.
             slot.release()
             if ended.outcome != "lost":
@@ -246,6 +260,12 @@ class Attempts:
         else:
             text = f"the next call could take the cell past its ${cap.max_usd:g} (${used:.4f} used)"
             self._stops.stop_cell(scope.cell, BudgetReached(text))
+
+
+async def _after_the_first(state: ModelState) -> None:
+    """The first request goes alone, for a while: where it is refused for good, none of the others is sent."""
+    if not state.answered and state.first is not None:
+        await asyncio.wait([state.first], timeout=_ALONE_S)
 
 
 def _tell_long(model: ModelConfig, pause: float) -> None:

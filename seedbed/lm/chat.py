@@ -60,10 +60,14 @@ class Chat:
         seed = scope.seed if random else None
         rollout = call.rollout if random else None
         draws = scope.draws if random else ""
-        key = codec.request_key(body, model, seed, (rollout, call.candidate, sample[1]), draws)
+        repeat = (rollout, call.candidate, sample[1])
+        key = codec.request_key(body, model, seed, repeat, draws)
         attempt = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s, rollout)
         provider = self._runtime.keep(f"chat:{scope.model}", lambda: make_provider(model))
         kind = Kind(provider.chat, lambda reply: read(reply, model.model), usage_of, _worth_keeping)
+        if seed is not None:
+            # Not part of the key, which holds the sweep's own seed.
+            body = codec.seeded(body, model, seed, (*repeat, draws))
         if self._binding.caps:
             # Not part of the key: a cap that is set later must not make stored answers useless.
             body = codec.limited(body, model, output_limit(model.model))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from seedbed.errors import ProviderError
+from seedbed.lm.abilities import abilities_of
 from seedbed.lm.tokens import told_usage
 from seedbed.lm.types import JsonDict
 from seedbed.sweep.config import ModelConfig
@@ -57,6 +58,17 @@ def limited(body: JsonDict, model: ModelConfig, tokens: int) -> JsonDict:
         return body
     renamed = (model.api_base is None and model.model.startswith("openai/")) or is_reasoning_model(model.model)
     return {**body, "max_completion_tokens" if renamed else "max_tokens": tokens}
+
+
+def seeded(body: JsonDict, model: ModelConfig, seed: int, repeat: tuple[Any, ...]) -> JsonDict:
+    """The body with a seed of its own where the provider takes one: the same request under the same seed of the sweep
+    is sent with the same one wherever it is sent to, and every repeat with another."""
+    wanted = model.send_seed == "on" or (model.send_seed == "auto" and "seed" in abilities_of(model).params)
+    if not wanted or "seed" in body:
+        return body
+    digest = hashlib.sha256(orjson.dumps([body, seed, repeat], option=orjson.OPT_SORT_KEYS)).digest()
+    # Servers keep a seed in a signed number of 32 bits.
+    return {**body, "seed": int.from_bytes(digest[:4], "big") >> 1}
 
 
 def is_reasoning_model(name: str) -> bool:

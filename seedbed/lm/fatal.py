@@ -7,9 +7,14 @@ from seedbed.storage.redact import redact
 from seedbed.sweep.config import ModelConfig
 
 
-def fatal_sentence(model: ModelConfig, error: ProviderError) -> str | None:
-    """A sentence that says what to do, or None where going on makes sense."""
+def fatal_sentence(model: ModelConfig, error: ProviderError, *, answered: bool) -> str | None:
+    """A sentence that says what to do, or None where going on makes sense. A model that has `answered` before is at
+    the right address: what cannot be reached any more may come back."""
     said = redact(error.message).rstrip(".")
+    if error.unsent and not answered:
+        return f"{model.model}: {said}. {_start_or_correct(model)}"
+    if error.status == 404:
+        return f"{model.model}: {said}. Correct the model's name or the path of its api_base, and run again."
     if error.kind == "auth":
         if model.api_key_env:
             remedy = f"Put a valid key into the environment variable {model.api_key_env} and run again."
@@ -21,6 +26,12 @@ def fatal_sentence(model: ModelConfig, error: ProviderError) -> str | None:
     if error.kind == "billing":
         return f"{model.model} wants payment: {said}. Top up the account or raise its limit and run again."
     return None
+
+
+def _start_or_correct(model: ModelConfig) -> str:
+    if model.api_base is None:
+        return "Check the network (a proxy? a firewall?) and run again."
+    return "Start the server there, or correct the api_base of the model, and run again."
 
 
 def advice(error: ProviderError) -> str:

@@ -1,7 +1,8 @@
 """One limiter a model, shared by all cells of the process: calls in flight, requests and tokens a minute.
 
 A 429 slows every caller of the model: the number in flight is halved and nothing is sent until the provider's
-Retry-After has passed; each success then raises the number a little, up to the configured one.
+Retry-After has passed; each success then raises the number a little, up to the configured one. A timeout halves it too:
+a server that queues more than it can answer in time would otherwise answer nobody.
 """
 
 from __future__ import annotations
@@ -120,11 +121,18 @@ class Limiter:
         for the first of many that are refused together, little for the others."""
         now, before = time.monotonic(), self._paused_until
         self._paused_until = max(before, now + (_DEFAULT_PAUSE_S if retry_after is None else retry_after))
+        self._back_off(sent_at)
+        return self._paused_until - max(before, now)
+
+    def timed_out(self, sent_at: float) -> None:
+        """`sent_at` is the `time.monotonic()` of the request that got no answer in time."""
+        self._back_off(sent_at)
+
+    def _back_off(self, sent_at: float) -> None:
         # Calls that were in flight together fail together: one refusal, one halving.
         if sent_at > self._last_back_off:
-            self._last_back_off = now
+            self._last_back_off = time.monotonic()
             self._allowed = max(1.0, self._allowed / 2)
-        return self._paused_until - max(before, now)
 
     async def _wait_out_pause(self, sleep: Sleep) -> None:
         while (pause := self._paused_until - time.monotonic()) > 0:

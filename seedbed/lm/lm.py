@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import dspy
 
 from seedbed.lm import codec
+from seedbed.lm.abilities import abilities_of
 from seedbed.lm.chat import Call, Chat
 from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.fast_path import call_fast, fast_path_body
@@ -24,12 +25,24 @@ if TYPE_CHECKING:
 CALL: ContextVar[Call | None] = ContextVar("seedbed_call", default=None)
 
 
-class SyncEngine:
-    """For optimizers, which call from threads: hands the attempt to the runtime's loop and waits."""
+class _Engine:
+    """What both engines declare; DSPy believes that a model cannot do what its engine does not name."""
 
     def __init__(self, runtime: LMRuntime, binding: Binding) -> None:
         self._runtime = runtime
         self._binding = binding
+        can = abilities_of(binding.model)
+        self.supports_function_calling = can.function_calling
+        self.supports_reasoning = can.reasoning
+        self.supports_response_schema = can.response_schema
+        self.supported_params = can.params
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+class SyncEngine(_Engine):
+    """For optimizers, which call from threads: hands the attempt to the runtime's loop and waits."""
 
     def complete(self, request: Request) -> Response:
         call = _current_call()
@@ -38,16 +51,9 @@ class SyncEngine:
         _candidate_done(call)
         return response
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> SyncEngine:
-        return self
 
-
-class AsyncEngine:
+class AsyncEngine(_Engine):
     """For phases, whose samples run on the runtime's own loop; from another loop the attempt is handed over."""
-
-    def __init__(self, runtime: LMRuntime, binding: Binding) -> None:
-        self._runtime = runtime
-        self._binding = binding
 
     async def complete(self, request: Request) -> Response:
         call = _current_call()
@@ -59,9 +65,6 @@ class AsyncEngine:
             response = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(elsewhere, self._runtime.loop))
         _candidate_done(call)
         return response
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> AsyncEngine:
-        return self
 
 
 class SeedbedLM(dspy.LM):
@@ -105,6 +108,11 @@ class SeedbedLM(dspy.LM):
             return await super().acall(prompt, messages=messages, **kwargs)
         finally:
             CALL.reset(token)
+
+    @property
+    def adapter(self) -> str:
+        """In which form the model is to be asked (`seedbed.lm.adapter`)."""
+        return self._binding.model.adapter
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SeedbedLM:
         return self.copy()

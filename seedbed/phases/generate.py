@@ -23,9 +23,10 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     cases = context.benchmark.test
     predictions = context.runtime.run(_predict_all(context, cases))
     errors = [p.error for p in predictions if isinstance(p, Failure)]
-    _refuse_too_many(context, len(cases), errors)
     write_json(folder / "config.json", _config(context))
     files = write_rows(folder, "predictions.jsonl", [asdict(p) for p in predictions], "output", GENERATE_TIMES)
+    # Without its marker the phase is not done, but what there is can be read.
+    _refuse_too_many(context, len(cases), errors)
     return ["config.json", *files], {
         **context.account(),
         "n": len(cases),
@@ -55,7 +56,8 @@ def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str,
         example = next(error["message"] for error in errors if error["kind"] == kind)
         raise CellFailed(
             f"{context.cell.title}: {len(errors)} of {total} samples failed, more than max_error_share {allowed:g}; "
-            f"{count} with {kind}: {example}"
+            f"{count} with {kind}: {example.rstrip('.')}. All answers are in {context.cell.folder}/predictions.jsonl; "
+            "mend the cause, or raise max_error_share to have them scored"
         )
 
 

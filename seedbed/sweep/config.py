@@ -21,6 +21,9 @@ OFFLINE_MODEL_VERSION = 2
 _BY_ENVIRONMENT = "put it into an environment variable and name that (api_key_env: NAME)"
 _KEY_IN_QUERY = re.compile(r"[?&](key|code|sig|signature|auth)=", re.IGNORECASE)
 
+_NEEDS_ADDRESS = frozenset({"llamacpp", "hosted_vllm", "vllm"})
+"""Prefixes of models that lie at no known place."""
+
 Name = Annotated[str, AfterValidator(safe_name)]
 SecretVariable = Annotated[str, AfterValidator(keep_secret)]
 """The name of an environment variable whose value is masked everywhere from then on."""
@@ -60,6 +63,16 @@ class ModelConfig(_Frozen):
     """Address of an OpenAI-compatible endpoint; null takes the provider's own."""
     api_key_env: SecretVariable | None = None
     """Name of the environment variable that holds the key. The key itself never stands in a config."""
+    structured: Literal["auto", "schema", "json", "off"] = "auto"
+    """Whether an answer can be asked for by a JSON schema, or as JSON of any kind; `auto` goes by what is known of the
+    model, which of a server of one's own is nothing."""
+    tools: Literal["auto", "on", "off"] = "auto"
+    """Whether the model takes tools as such (native tool calls)."""
+    adapter: Literal["chat", "json", "xml"] = "chat"
+    """The form in which DSPy asks and reads: marked fields, JSON (with a schema where `structured` allows), or XML."""
+    send_seed: Literal["auto", "on", "off"] = "auto"
+    """Whether the provider is sent a seed, made from the sweep's and the sample, where sampling is random; `auto` sends
+    it where the provider is known to take one."""
     limits: Limits = Limits()
     price: Price | None = None
     """Overrides the bundled price list."""
@@ -75,6 +88,15 @@ class ModelConfig(_Frozen):
     """Further fields of the request body, passed on as they are (reasoning_effort, seed, ...)."""
     options: Mapping[str, Any] = Field(default_factory=dict)
     """Options of the offline model (ability, noise, latency_ms, errors)."""
+
+    @model_validator(mode="after")
+    def _reachable(self) -> ModelConfig:
+        if self.api_base is not None and not self.api_base.startswith(("http://", "https://")):
+            raise ValueError(f"api_base {self.api_base!r} is no address: write http:// or https:// before it")
+        prefix = self.model.partition("/")[0]
+        if self.api_base is None and prefix in _NEEDS_ADDRESS:
+            raise ValueError(f"a {prefix}/ model needs the address of its server: api_base: http://127.0.0.1:8080/v1")
+        return self
 
     @property
     def simulated(self) -> bool:

@@ -159,6 +159,8 @@ def test_one_failed_cell_does_not_sink_the_others(run_sweep: RunSweep, api: Api)
     assert summary["status"] == "partial"
     assert summary["missing"][0]["cell"].startswith("broken · capitals")
     assert "always breaks" in summary["missing"][0]["reason"]
+    kept = run.cell(0, "capitals_broken_Baseline_reader") / "predictions.jsonl"
+    assert [json.loads(line)["error"]["message"] for line in kept.open()] == ["always breaks"] * 3
     assert newest_run(api)["state_name"] == "Failed"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import email.utils
 import math
 import os
@@ -43,6 +44,8 @@ _TOO_LONG = re.compile(
 )
 _MAX_ERROR_TEXT = 300
 _MAX_ERROR_BODY = 10_000
+_LIST_TIMEOUT_S = 5.0
+_SHOWN_NAMES = 3
 _MAX_RETRY_AFTER_S = 3600.0
 """Longer than this is no pause but a closed door; the next refusal says so again."""
 
@@ -53,6 +56,7 @@ class OpenAIHttpProvider:
     def __init__(self, name: str, model: ModelConfig) -> None:
         self._name = name
         self._url = endpoint(model, "chat/completions")
+        self._list_url = endpoint(model, "models")
         self._key_env = key_variable(model)
         self._max_bytes = int(model.max_reply_mb * 1e6)
         self._session: aiohttp.ClientSession | None = None
@@ -66,14 +70,30 @@ class OpenAIHttpProvider:
             ) as reply:
                 content = await self._read(reply)
                 if reply.status != 200:
-                    raise http_error(reply.status, reply.headers, content)
+                    refusal = http_error(reply.status, reply.headers, content)
+                    if reply.status == 404:
+                        refusal.message += await self._what_is_served()
+                    raise refusal
         except TimeoutError:
             raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
-        except aiohttp.ClientConnectorError as error:
+        except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
             raise ProviderError("transport", f"cannot reach {self._url}: {error}", unsent=True) from None
         except (aiohttp.ClientError, OSError) as error:
             raise ProviderError("transport", f"{type(error).__name__}: {error}") from None
         return _parsed(content)
+
+    async def _what_is_served(self) -> str:
+        """For who asked for what is not there: the address, and the names that the server gives, the nearest first."""
+        told = f" ({self._url})"
+        try:
+            timeout = aiohttp.ClientTimeout(total=_LIST_TIMEOUT_S)
+            async with self._open().get(self._list_url, headers=self._headers(), timeout=timeout) as reply:
+                data = orjson.loads(await self._read(reply))
+            names = [str(one["id"]) for one in data["data"]]
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, LookupError, TypeError, ProviderError):
+            return told
+        near = difflib.get_close_matches(self._name, names, n=_SHOWN_NAMES, cutoff=0.0)
+        return f"{told}; the server has {', '.join(near)}" if near else told
 
     async def aclose(self) -> None:
         if self._session is not None:

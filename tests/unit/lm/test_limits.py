@@ -125,3 +125,17 @@ def test_processes_of_a_sweep_share_the_limits_where_the_config_says_so() -> Non
     limiter = Limiter(shared, 2)
     limiter.share(1)
     assert limiter.allowed == 10
+
+
+def test_a_timeout_halves_the_number_in_flight_once_for_those_sent_together() -> None:
+    async def work() -> None:
+        limiter = Limiter(Limits(concurrency=16))
+        sent_at = time.monotonic()
+        for _ in range(16):
+            limiter.timed_out(sent_at)
+        assert limiter.allowed == 8
+        limiter.timed_out(time.monotonic())
+        assert limiter.allowed == 4
+        await asyncio.wait_for(limiter.wait_to_send(1), 5)
+
+    _run(work)

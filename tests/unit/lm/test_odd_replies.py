@@ -46,6 +46,7 @@ def endpoint(reply: Any, status: int = 200, **headers: str) -> Iterator[tuple[st
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1", asked
     server.shutdown()
+    server.server_close()
 
 
 def ask(folder: Path, url: str, caps: tuple[Cap, ...] = (), **changes: Any) -> Any:

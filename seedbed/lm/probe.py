@@ -33,7 +33,8 @@ _SCHEMA = {
         },
     },
 }
-_FORMATS: dict[Literal["schema", "json"], Any] = {"schema": _SCHEMA, "json": {"type": "json_object"}}
+JsonForm = Literal["schema", "json"]
+_FORMATS: tuple[tuple[JsonForm, Any], ...] = (("schema", _SCHEMA), ("json", {"type": "json_object"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Probe:
     """Why it cannot be used; nothing else is known then."""
     readable: bool = False
     """Whether it kept to the form in which DSPy asks."""
-    structured: Literal["schema", "json"] | None = None
+    structured: JsonForm | None = None
     """The strictest form of JSON that it took and gave."""
     tokens_per_s: float | None = None
     calls: int = 0
@@ -63,7 +64,7 @@ def probe(model: ModelConfig, ledger: Path) -> Probe:
         except Exception as error:
             return Probe(error=_sentence(session, error))
         speed = session.usage().tokens_out / (time.monotonic() - began)
-        structured = next((name for name, form in _FORMATS.items() if _takes(session, nonce, form)), None)
+        structured = next((name for name, form in _FORMATS if _takes(session, nonce, form)), None)
         used = session.usage()
         return Probe(None, readable, structured, speed, used.calls, used.spent_usd)
 

@@ -64,7 +64,7 @@ def probe(model: ModelConfig, ledger: Path) -> Probe:
         except Exception as error:
             return Probe(error=_sentence(session, error))
         speed = session.usage().tokens_out / (time.monotonic() - began)
-        structured = next((name for name, form in _FORMATS if _takes(session, nonce, form)), None)
+        structured = _strictest(session, nonce)
         used = session.usage()
         return Probe(None, readable, structured, speed, used.calls, used.spent_usd)
 
@@ -82,6 +82,13 @@ async def _readable(lm: SeedbedLM, nonce: str) -> bool:
         except dspy.AdapterParseError:
             return False
     return True
+
+
+def _strictest(session: Session, nonce: str) -> JsonForm | None:
+    for name, form in _FORMATS:
+        if _takes(session, nonce, form):
+            return name
+    return None
 
 
 def _takes(session: Session, nonce: str, form: Any) -> bool:

@@ -289,6 +289,9 @@ class SystemSpec:
     """Tokens of retrieved text in a call, for the same estimates."""
     predictors: int | None = None
     """Prompts that an optimizer may change, for the same estimates; null takes one a call."""
+    seed_changes_system: bool = False
+    """Whether a seed makes another system of it, as training or a search does, and not only other draws: comparisons
+    are then about other seeds too. With an optimizer every system is such."""
     version: str | None = None
     """Raise it when the code gives other answers; null takes the suite's, or the hash of a plugin's source."""
 

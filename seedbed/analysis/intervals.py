@@ -1,48 +1,29 @@
-"""Intervals and tests for rates and clusters. Pure functions: what a suite pairs or resamples is its own business."""
+"""Intervals of means over samples: Wilson's where it applies, else Student's with pseudo-samples at both ends."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from seedbed.analysis.columns import Columns, Estimate, Range, by_seed, ends_of, estimate, numbered, over_columns
+from seedbed.suite import MetricKind
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
-_POINTS_ONLY = ContextVar("points_only", default=False)
-
-_MIN_DEFINED = 0.5
-"""A bootstrap whose statistic is undefined in more than this share of the resamples says nothing."""
-BLOCK = 2_000_000
-"""Numbers in memory at once while resampling."""
+MEAN_WEIGHT = 1.0
+"""Pseudo-samples at each end of the range, for a mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     low: float
     high: float
-
-
-@contextmanager
-def points_only() -> Iterator[None]:
-    """Inside, bootstraps give no interval, and an aggregate may leave out what is no metric of its suite: for who asks
-    it many times and wants those figures alone."""
-    token = _POINTS_ONLY.set(True)
-    try:
-        yield
-    finally:
-        _POINTS_ONLY.reset(token)
-
-
-def only_points() -> bool:
-    return _POINTS_ONLY.get()
 
 
 def wilson(k: float, n: float, confidence: float = 0.95) -> Interval | None:
@@ -61,94 +42,41 @@ def wilson(k: float, n: float, confidence: float = 0.95) -> Interval | None:
     return Interval(0.0 if k == 0 else max(0.0, centre - half), 1.0 if k == n else min(1.0, centre + half))
 
 
-def mcnemar_exact(only_a: int, only_b: int) -> float:
-    """Two-sided p of the exact test, from the numbers of pairs in which just one of two systems is right."""
-    if only_a < 0 or only_b < 0:
-        raise ValueError(f"mcnemar_exact: counts cannot be negative ({only_a}, {only_b})")
-    if only_a + only_b == 0:
-        return 1.0
-    from scipy.special import bdtr
+def mean_interval(
+    values: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    value_range: Range = (0.0, 1.0),
+    kind: MetricKind = "mean",
+    level: float = 0.95,
+) -> tuple[float, float, float]:
+    """Mean over samples with its interval, of values as samples x seeds, nan where one is missing.
 
-    # With a chance of one half both tails are alike. (scipy.stats would take a second to import.)
-    return min(1.0, 2 * float(bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
-
-
-def holm(pvalues: Sequence[float | None]) -> list[float | None]:
-    """Step-down adjusted p-values in the order given. What is None is no test: it stays None and does not count."""
-    tested = sorted((p, place) for place, p in enumerate(pvalues) if p is not None)
-    adjusted: list[float | None] = [None] * len(pvalues)
-    highest = 0.0
-    for rank, (p, place) in enumerate(tested):
-        highest = max(highest, min(1.0, (len(tested) - rank) * p))
-        adjusted[place] = highest
-    return adjusted
-
-
-def cluster_bootstraps(
-    sums: Mapping[str, Sequence[float]],
-    figures: Callable[[Floats], Mapping[str, Floats]],
-    seed: int = 0,
-    n: int = 1000,
-    confidence: float = 0.95,
-) -> dict[str, Interval | None]:
-    """Percentile intervals of figures that follow from sums, when whole clusters are drawn with replacement.
-
-    `sums` holds a row a cluster; `figures` gets the totals of all resamples, a row each, and returns a value a resample
-    by name, nan where undefined. Those are left out; None where too few are left, and nothing below two clusters.
-    Clusters are drawn in the order of their names, so intervals depend on the sums and the seed alone.
+    Wilson's interval is for rates of single samples under one seed. nan throughout where there is no value; without a
+    range an interval may be infinite, and with one it is never wider than that.
     """
-    if len(sums) < 2 or only_points():
-        return {}
     import numpy as np
 
-    table = np.array([sums[name] for name in sorted(sums)], dtype=np.float64)
-    totals = np.concatenate([weights @ table for weights in resampled_weights(len(sums), seed, n)])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = figures(totals)
-    return {name: _percentiles(values, confidence) for name, values in found.items()}
+    table = by_seed(values)
+    own = over_columns(table)
+    known = own[~np.isnan(own)]
+    if not len(known):
+        return math.nan, math.nan, math.nan
+    centre = math.fsum(known.tolist()) / len(known)
+    columns = Columns.of(own[:, None], numbered(clusters, len(own)))
+    if wilson_applies(kind, columns, table.shape[1]):
+        found = wilson(float(known.sum()), len(known), level)
+        assert found is not None
+        return centre, found.low, found.high
+    low, high = (np.array([end]) for end in ends_of(value_range))
+    ends = mean_estimate(columns, low, high).interval(low, high, level)
+    return centre, float(ends[0][0]), float(ends[1][0])
 
 
-def resampled_weights(clusters: int, seed: int, draws: int) -> Iterator[Floats]:
-    """How often each cluster is in each resample (resamples x clusters), in blocks of bounded memory.
-
-    They depend on the arguments alone. The figures of a sweep ask for the same ones again and again, so small ones are
-    kept.
-    """
-    if draws * clusters <= BLOCK:
-        yield _kept_weights(clusters, seed, draws)
-    else:
-        yield from _weights(clusters, seed, draws)
+def wilson_applies(kind: MetricKind, columns: Columns, n_seeds: int) -> bool:
+    """A sample's mean over several seeds is no longer 0 or 1, and clusters are no single samples."""
+    return kind == "rate" and columns.singletons and n_seeds == 1
 
 
-@lru_cache(maxsize=2)
-def _kept_weights(clusters: int, seed: int, draws: int) -> Floats:
-    (weights,) = _weights(clusters, seed, draws)
-    weights.flags.writeable = False
-    return weights
-
-
-def _weights(clusters: int, seed: int, draws: int) -> Iterator[Floats]:
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    for size in blocks(draws, clusters):
-        drawn = rng.integers(clusters, size=(size, clusters)) + np.arange(size)[:, None] * clusters
-        yield np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters).astype(np.float64)
-
-
-def blocks(total: int, width: int) -> Iterator[int]:
-    """`total` rows of `width` numbers in portions that memory has room for."""
-    size = max(1, min(total, BLOCK // max(1, width)))
-    for start in range(0, total, size):
-        yield min(size, total - start)
-
-
-def _percentiles(values: Floats, confidence: float) -> Interval | None:
-    import numpy as np
-
-    defined = values[~np.isnan(values)]
-    if len(defined) < _MIN_DEFINED * len(values):
-        return None
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(defined, (tail, 1 - tail)).tolist()
-    return Interval(low, high)
+def mean_estimate(columns: Columns, low: Floats, high: Floats) -> Estimate:
+    return estimate(columns.sums, columns.counts, low, high, MEAN_WEIGHT)

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seedbed.analysis.intervals import Interval, points_only
+from seedbed.analysis.bootstrap import points_only
+from seedbed.analysis.columns import Estimate, Range, ends_of, estimate
+from seedbed.analysis.intervals import MEAN_WEIGHT
 from seedbed.analysis.means import mean
-from seedbed.analysis.paired import detectable, tidy
+from seedbed.analysis.paired import DIFFERENCE_WEIGHT
 from seedbed.analysis.score_table import ScoreTable
-from seedbed.analysis.verdict import margin_of
 from seedbed.suite import ScoreRow, Suite, resolve
 
 BLOCKS = 20
@@ -29,39 +30,73 @@ Rows = Mapping[tuple[int, str], list[ScoreRow]]
 
 
 @dataclass(frozen=True)
+class Around:
+    """A composed figure, or a difference of two, with what it is uncertain by."""
+
+    value: float
+    low: float
+    high: float
+    estimate: Estimate
+    """With pseudo-samples at the ends of the range, as a mean has them."""
+    error: float
+    """Of the figure as it is, without them."""
+    blocks: int
+
+    @property
+    def p(self) -> float | None:
+        if self.error < 1e-12:
+            # No block changes the figure: nothing varies, so nothing can be tested unless it is 0.
+            return 1.0 if abs(self.value) < 1e-12 else None
+        from scipy.special import stdtr
+
+        return 2 * float(stdtr(self.blocks - 1, -abs(self.value) / self.error))
+
+
+@dataclass(frozen=True)
 class Jackknife:
-    table: ScoreTable
     whole: Figures
     without: Sequence[Figures]
     """The figures without each block."""
+    common: Figures
+    """The figures on the samples that all systems have answered under all seeds."""
     n_samples: int
     n_clusters: int
+    n_common: int
 
-    def interval(self, label: str, metric: str) -> Interval | None:
-        centre = self.whole[label].get(metric)
-        return _around(centre, _error([part[label].get(metric) for part in self.without]), len(self.without))
+    def figure(self, label: str, metric: str, value_range: Range) -> Around | None:
+        parts = [part[label].get(metric) for part in self.without]
+        return self._around(self.whole[label].get(metric), parts, ends_of(value_range), MEAN_WEIGHT)
 
-    def compared(self, label: str, baseline: str, metric: str, margin: float) -> dict[str, Any]:
-        """The difference of two systems, as fields of a comparison."""
+    def difference(self, label: str, baseline: str, metric: str, value_range: Range) -> Around | None:
         own, base = self.whole[label].get(metric), self.whole[baseline].get(metric)
-        if own is None or base is None:
-            return {}
         parts = [_minus(part[label].get(metric), part[baseline].get(metric)) for part in self.without]
-        error, blocks = _error(parts), len(self.without)
-        found = _around(own - base, error, blocks)
-        return {
-            "n_pairs": self.n_samples,
-            "n_clusters": self.n_clusters,
-            "mean": tidy(own),
-            "baseline_mean": tidy(base),
-            "difference": tidy(own - base),
-            "ci_low": found.low if found else None,
-            "ci_high": found.high if found else None,
-            "p": _p(own - base, error, blocks),
-            "test": "jackknife" if error is not None else None,
-            "detectable": detectable(error, blocks - 1),
-            "margin": tidy(margin_of(self.table.metric(metric).range, base, margin)),
-        }
+        low, high = ends_of(value_range)
+        return self._around(_minus(own, base), parts, (low - high, high - low), DIFFERENCE_WEIGHT)
+
+    def _around(
+        self, value: float | None, parts: Sequence[float | None], ends: tuple[float, float], weight: float
+    ) -> Around | None:
+        known = [part for part in parts if part is not None]
+        blocks = len(parts)
+        if value is None or len(known) < blocks or blocks < 2:
+            return None
+        return around(value, known, self.n_samples, ends, weight)
+
+
+def around(value: float, parts: Sequence[float], n_samples: int, ends: tuple[float, float], weight: float) -> Around:
+    """From a figure and what it is without each block: every block becomes a cluster whose samples have the value that
+    would move the figure as far as leaving it out does."""
+    import numpy as np
+
+    blocks = len(parts)
+    centre = math.fsum(parts) / blocks
+    error = math.sqrt((blocks - 1) / blocks * math.fsum((part - centre) ** 2 for part in parts))
+    moved = np.array([value - (blocks - 1) * (part - centre) for part in parts])[:, None]
+    counts = np.full((blocks, 1), n_samples / blocks)
+    bottom, top = np.array([ends[0]]), np.array([ends[1]])
+    made = estimate(moved * counts, counts, bottom, top, weight)
+    low, high = made.interval(bottom, top)
+    return Around(value, float(low[0]), float(high[0]), made, error, blocks)
 
 
 def jackknife(table: ScoreTable, suite: Suite, read_rows: Callable[[], Rows]) -> Jackknife | None:
@@ -74,17 +109,25 @@ def jackknife(table: ScoreTable, suite: Suite, read_rows: Callable[[], Rows]) ->
         return None
     rows = read_rows()
     block_of = _blocks(table, min(BLOCKS, clusters))
+    shared = _answered_by_all(rows)
 
-    def leaving_out(block: int) -> Figures:
-        kept = {key: [row for row in own if block_of[row.sample_id] != block] for key, own in rows.items()}
+    def keeping(keep: Callable[[str], bool]) -> Figures:
+        kept = {key: [row for row in own if keep(row.sample_id)] for key, own in rows.items()}
         return _figures(suite, kept, composed, grouped=grouped)
 
     with points_only():
         whole = _figures(suite, rows, composed, grouped=True)
         # Pairing the systems again in every round is for figures that come from it.
         grouped = whole != _figures(suite, rows, composed, grouped=False)
-        without = [leaving_out(block) for block in range(min(BLOCKS, clusters))]
-    return Jackknife(table, whole, without, len(table.sample_ids), clusters)
+        without = [keeping(lambda s, out=block: block_of[s] != out) for block in range(min(BLOCKS, clusters))]
+        common = whole if len(shared) == len(table.sample_ids) else keeping(shared.__contains__) if shared else {}
+    return Jackknife(whole, without, common, len(table.sample_ids), clusters, len(shared))
+
+
+def _answered_by_all(rows: Rows) -> set[str]:
+    """Samples that no system failed on; those that nobody was asked do not count against anybody."""
+    everything = {row.sample_id for own in rows.values() for row in own}
+    return everything - {row.sample_id for own in rows.values() for row in own if row.status == "error"}
 
 
 def _blocks(table: ScoreTable, number: int) -> dict[str, int]:
@@ -113,35 +156,6 @@ def _figures(suite: Suite, rows: Rows, names: Sequence[str], *, grouped: bool) -
 
 def _over_seeds(made: Mapping[tuple[int, str], Mapping[str, Any]], label: str, name: str) -> float | None:
     return mean([value for (_, of), m in made.items() if of == label and (value := m.get(name)) is not None])
-
-
-def _error(parts: Sequence[float | None]) -> float | None:
-    """Standard error from the figures without each block; None if one of them is undefined."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or len(parts) < 2:
-        return None
-    centre = math.fsum(known) / len(known)
-    return math.sqrt((len(known) - 1) / len(known) * math.fsum((part - centre) ** 2 for part in known))
-
-
-def _around(centre: float | None, error: float | None, blocks: int) -> Interval | None:
-    if centre is None or error is None:
-        return None
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(blocks - 1, 0.975)) * error
-    return Interval(tidy(centre - half), tidy(centre + half))
-
-
-def _p(difference: float, error: float | None, blocks: int) -> float | None:
-    if error is None:
-        return None
-    if error < 1e-12:
-        # No block changes the difference: nothing varies, so nothing can be tested unless there is none.
-        return 1.0 if abs(difference) < 1e-12 else None
-    from scipy.special import stdtr
-
-    return tidy(2 * float(stdtr(blocks - 1, -abs(difference) / error)))
 
 
 def _minus(own: float | None, base: float | None) -> float | None:

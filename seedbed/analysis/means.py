@@ -33,8 +33,9 @@ class OverSeeds:
     n_seeds: int
 
 
-def over_seeds(values: Sequence[float | None]) -> OverSeeds:
-    """Mean, sample std and 95% t interval over the seeds where the figure is defined; no interval for one seed."""
+def over_seeds(values: Sequence[float | None], value_range: tuple[float, float] | None = None) -> OverSeeds:
+    """Mean, sample std and 95% t interval over the seeds where the figure is defined, cut to the range; no interval for
+    one seed."""
     defined = [v for v in values if v is not None]
     centre, spread = mean(defined), sample_std(defined)
     low = high = None
@@ -43,4 +44,6 @@ def over_seeds(values: Sequence[float | None]) -> OverSeeds:
 
         half = float(stdtrit(len(defined) - 1, 0.975)) * spread / math.sqrt(len(defined))
         low, high = centre - half, centre + half
+        if value_range is not None:
+            low, high = max(low, value_range[0]), min(high, value_range[1])
     return OverSeeds(centre, spread, low, high, len(defined))

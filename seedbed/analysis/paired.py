@@ -1,135 +1,179 @@
-"""Means of samples and differences between two systems on the same samples, resampled by whole clusters.
-
-Everything works on sums and counts of clusters (columns are figures, rows are clusters), so that the figures of many
-systems are resampled together, in blocks of bounded memory. Draws depend on the seed and the number of clusters alone.
-"""
+"""A system against another on the same samples: the difference, its interval, its p, and what could have been found."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from seedbed.analysis.intervals import Interval, blocks, mcnemar_exact, resampled_weights, wilson
+from seedbed.analysis.columns import (
+    Columns,
+    Estimate,
+    Range,
+    by_seed,
+    ends_of,
+    estimate,
+    numbered,
+    over_columns,
+    plain_means,
+)
+from seedbed.analysis.power import Sized, detectable
+from seedbed.analysis.seeds import SeedSpread, seed_spread, widened
+from seedbed.analysis.significance import mcnemar_p, sign_flip_p
+from seedbed.suite import MetricKind
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
-Test = Literal["permutation", "mcnemar", "jackknife"]
-Method = Literal["bootstrap", "wilson", "jackknife"]
+Test = Literal["permutation", "mcnemar", "jackknife", "samples and seeds"]
+Method = Literal["wilson", "pseudo-samples", "jackknife"]
 
-DRAWS = 2000
-"""Resamples behind an interval."""
-FLIPS = 10_000
-"""Random sign patterns behind a permutation test with too many clusters to try them all."""
-_EXACT_CLUSTERS = 13
-"""Up to this many clusters that differ, all sign patterns are tried."""
-POWER = 0.8
+ALPHA = 0.05
+DIFFERENCE_WEIGHT = 0.5
+"""Pseudo-samples at each end of the range of a difference."""
 
 
-def resampled_means(sums: Floats, counts: Floats, seed: int = 0, draws: int = DRAWS) -> Floats:
-    """Means of each column (second axis) when clusters (first axis) are drawn with replacement: draws x columns.
+@dataclass(frozen=True, slots=True)
+class PairedResult:
+    """`p` is None where no test can be made (one cluster, or one seed of an optimizer), `detectable` where nothing
+    could have been found. Without a range an interval may be infinite."""
 
-    A draw in which a column has no sample is nan there.
+    difference: float
+    ci_low: float
+    ci_high: float
+    p: float | None
+    detectable: float | None
+    n: int
+    n_clusters: int
+    n_seeds: int
+
+
+def compare_paired(
+    system: ArrayLike,
+    baseline: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    value_range: Range = (0.0, 1.0),
+    kind: MetricKind = "mean",
+    seed_changes_system: bool = False,
+    tests_in_family: int = 1,
+    rng: int | np.random.Generator = 0,
+) -> PairedResult:
+    """A system minus a baseline, values as samples x seeds, nan where one is missing.
+
+    Seeds are averaged per sample first; with `seed_changes_system` every seed is another system, and the comparison is
+    about other seeds too. `tests_in_family` is how many tests Holm's adjustment has left: `detectable` is for the
+    level that leaves.
     """
+    own, base = by_seed(system), by_seed(baseline)
+    _same_shape(own, base)
+    differences = (over_columns(own) - over_columns(base))[:, None]
+    places = numbered(clusters, len(own))
+    columns = Columns.of(differences, places)
+    n_seeds = max(own.shape[1], base.shape[1])
+    exact = mcnemar_applies(kind, columns, n_seeds)
+    spread = seed_spread((own - base)[:, :, None], places) if seed_changes_system else None
+    found = paired_columns(columns, [value_range], [exact], spread, rng)
+    n = int(columns.counts.sum())
+    p = float(found.p[0])
+    least = None if math.isnan(p) else detectable(found.sized(0), ALPHA / max(1, tests_in_family))
+    return PairedResult(
+        difference=float(found.difference[0]),
+        ci_low=float(found.low[0]) if n else math.nan,
+        ci_high=float(found.high[0]) if n else math.nan,
+        p=None if math.isnan(p) else p,
+        detectable=least,
+        n=n,
+        n_clusters=int(columns.n_clusters[0]),
+        n_seeds=n_seeds,
+    )
+
+
+@dataclass(frozen=True)
+class PairedColumns:
+    """Many comparisons at once, a column each."""
+
+    columns: Columns
+    difference: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    """nan where no test can be made."""
+    plain: Estimate
+    """Without pseudo-samples: what the test itself sees."""
+    spread: SeedSpread | None
+    exact: Sequence[bool]
+    """Where McNemar's test was taken."""
+    most: Floats
+
+    def sized(self, column: int) -> Sized:
+        """What `detectable` must know."""
+        import numpy as np
+
+        sums, most = self.columns.sums[:, column], float(self.most[column])
+        n, clusters = float(self.columns.counts[:, column].sum()), int(self.columns.n_clusters[column])
+        moved = np.abs(sums[sums != 0])
+        errors = [(float(self.plain.error[column]), float(self.plain.degrees[column]))]
+        if self.spread is not None:
+            errors += [(float(error[column]), float(df[column])) for error, df in self.spread.errors()]
+        return Sized(
+            n=int(n),
+            n_clusters=clusters,
+            n_differ=len(moved),
+            step=float(moved.mean()) * clusters / n if len(moved) else most,
+            errors=errors,
+            most=most,
+            test="mcnemar" if self.exact[column] and self.spread is None else "flips",
+        )
+
+
+def paired_columns(
+    columns: Columns,
+    ranges: Sequence[Range],
+    exact: Sequence[bool],
+    spread: SeedSpread | None = None,
+    rng: int | np.random.Generator = 0,
+    flips: int | None = None,
+) -> PairedColumns:
+    """Compare every column of differences with 0; `ranges` are those of the metrics, not of their differences."""
     import numpy as np
 
-    parts: list[Floats] = []
-    for weights in resampled_weights(sums.shape[0], seed, draws):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            parts.append((weights @ sums) / (weights @ counts))
-    return np.concatenate(parts)
+    most = np.array([high - low for low, high in map(ends_of, ranges)])
+    made = estimate(columns.sums, columns.counts, -most, most, DIFFERENCE_WEIGHT)
+    low, high = made.interval(-most, most)
+    p = sample_p(columns, exact, rng, flips)
+    if spread is not None:
+        p, (low, high) = widened(spread, p, (low, high), (-most, most))
+    centre = plain_means(columns) if spread is None else spread.mean
+    plain = estimate(columns.sums, columns.counts, -most, most, 0.0)
+    return PairedColumns(columns, centre, low, high, p, plain, spread, exact, most)
 
 
-def bootstrap_interval(means: Floats, clusters: int, confidence: float = 0.95) -> Interval | None:
-    """Percentile interval of resampled means, widened for the number of clusters: a plain one is too narrow by the
-    difference between Student's t and the normal, which shows below some 50 clusters. None for fewer than two."""
-    import numpy as np
-    from scipy.special import ndtr, stdtrit
-
-    defined = means[~np.isnan(means)]
-    if clusters < 2 or len(defined) < len(means) / 2:
-        return None
-    tail = (1 - confidence) / 2
-    wider = float(ndtr(math.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, tail)))
-    ordered = np.sort(defined)
-    return Interval(tidy(_quantile(ordered, wider)), tidy(_quantile(ordered, 1 - wider)))
-
-
-def _quantile(ordered: Floats, share: float) -> float:
-    """Of sorted values, between neighbours in proportion. As numpy has it, without the time it takes to look at what it
-    was given."""
-    at = share * (len(ordered) - 1)
-    below = min(int(at), len(ordered) - 2) if len(ordered) > 1 else 0
-    low, high = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)])
-    return low + (high - low) * (at - below)
-
-
-def sign_flip_p(sums: Floats, seed: int = 0, flips: int = FLIPS) -> list[float]:
-    """For each column of summed differences the share of sign patterns, clusters kept whole, whose total is at least as
-    far from 0. All patterns where few clusters differ, else random ones with the pattern seen counted among them."""
+def sample_p(
+    columns: Columns, exact: Sequence[bool], rng: int | np.random.Generator = 0, flips: int | None = None
+) -> Floats:
+    """p over samples of every column: McNemar's where it applies, else by sign flips; nan below two clusters."""
     import numpy as np
 
-    found = [1.0] * sums.shape[1]
-    differing = (sums != 0).sum(axis=0)
-    many = [column for column, n in enumerate(differing.tolist()) if n > _EXACT_CLUSTERS]
-    for column, n in enumerate(differing.tolist()):
-        if 0 < n <= _EXACT_CLUSTERS:
-            found[column] = _exact_p(sums[sums[:, column] != 0, column])
-    if many:
-        chosen = sums[:, many]
-        bar = np.abs(chosen.sum(axis=0)) * (1 - 1e-12)
-        rng = np.random.default_rng(seed)
-        reached = np.zeros(len(many))
-        for size in blocks(flips, sums.shape[0]):
-            signs = rng.integers(0, 2, size=(size, sums.shape[0]), dtype=np.int8).astype(np.float64)
-            signs *= 2
-            signs -= 1
-            reached += (np.abs(signs @ chosen) >= bar).sum(axis=0)
-        for column, count in zip(many, reached.tolist(), strict=True):
-            found[column] = (count + 1) / (flips + 1)
+    found = np.full(len(exact), np.nan)
+    rated = np.array(exact, dtype=bool)
+    tested = columns.n_clusters >= 2
+    if (rated & tested).any():
+        found[rated & tested] = mcnemar_p(columns.values[:, rated & tested])
+    rest = ~rated & tested
+    if rest.any():
+        own = columns.sums[:, rest]
+        found[rest] = sign_flip_p(own, rng) if flips is None else sign_flip_p(own, rng, flips)
     return found
 
 
-def _exact_p(values: Floats) -> float:
-    import numpy as np
-
-    totals = np.zeros(1)
-    for value in values.tolist():
-        totals = np.concatenate([totals + value, totals - value])
-    # Sums that are equal but for rounding must count as equal.
-    slack = 1e-12 * float(np.abs(values).sum())
-    return float((np.abs(totals) >= abs(float(values.sum())) - slack).mean())
-
-
-def rate_interval(values: Sequence[float]) -> Interval | None:
-    """Wilson's interval where every value is 0 or 1, else None."""
-    if not values or any(value not in (0.0, 1.0) for value in values):
-        return None
-    found = wilson(sum(values), len(values))
-    return None if found is None else Interval(tidy(found.low), tidy(found.high))
-
-
-def mcnemar_of(differences: Sequence[float]) -> float:
-    """Exact p from differences of 0/1 values: only the pairs that differ speak."""
-    return tidy(mcnemar_exact(sum(d > 0 for d in differences), sum(d < 0 for d in differences)))
-
-
-def standard_error(sums: Floats, counts: Floats) -> float | None:
-    """Of a mean over samples in clusters, by linearisation; s/sqrt(n) where each sample is its own cluster."""
-    import numpy as np
-
-    inside = counts > 0
-    clusters = int(inside.sum())
-    if clusters < 2:
-        return None
-    total = float(counts.sum())
-    centre = float(sums.sum()) / total
-    squares = float(np.square(sums[inside] - centre * counts[inside]).sum())
-    return math.sqrt(clusters / (clusters - 1) * squares) / total
+def mcnemar_applies(kind: MetricKind, columns: Columns, n_seeds: int) -> bool:
+    """As Wilson's interval: for rates of single samples under one seed."""
+    return kind == "rate" and columns.singletons and n_seeds == 1
 
 
 def effect_size(differences: Sequence[float]) -> float | None:
@@ -142,15 +186,18 @@ def effect_size(differences: Sequence[float]) -> float | None:
     return tidy(centre / spread) if spread > 1e-12 else None
 
 
-def detectable(se: float | None, degrees: int, alpha: float = 0.05, power: float = POWER) -> float | None:
-    """The smallest true difference that a study of this size would call significant with the given power."""
-    if se is None or degrees < 1:
-        return None
-    from scipy.special import stdtrit
-
-    return tidy((float(stdtrit(degrees, 1 - alpha / 2)) + float(stdtrit(degrees, power))) * se)
-
-
 def tidy(value: float) -> float:
     """To 12 significant digits: what sums of floats leave behind that differs between machines is not published."""
     return float(f"{value:.12g}")
+
+
+def finite(value: float) -> float | None:
+    """As it is published: nothing where there is no end."""
+    return tidy(value) if math.isfinite(value) else None
+
+
+def _same_shape(own: Floats, base: Floats) -> None:
+    if own.shape[0] != base.shape[0]:
+        raise ValueError(f"compare_paired: {own.shape[0]} samples against {base.shape[0]}; they must be the same ones")
+    if own.shape[1] != base.shape[1] and 1 not in (own.shape[1], base.shape[1]):
+        raise ValueError(f"compare_paired: {own.shape[1]} seeds against {base.shape[1]}; give the same, or one column")

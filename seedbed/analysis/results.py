@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
 from seedbed.analysis.means import OverSeeds
-from seedbed.analysis.paired import Method, Test
+from seedbed.analysis.paired import ALPHA, Method, Test
+from seedbed.analysis.verdict import Verdict
 from seedbed.suite import Metric
 
-Verdict = Literal["better", "worse", "higher", "lower", "no difference", "too small to tell"]
-
 SIMULATED_NOTE = "Simulated: made with the offline model. Figures show how Seedbed works, not how a model does."
-ALPHA = 0.05
 MARGIN = 0.05
-"""Differences up to this are taken as none: absolute for metrics between 0 and 1, else a share of the baseline."""
+"""Differences up to this are taken as none: a share of the metric's range, or of the baseline where it has none."""
+_UNEQUAL = 1.5
+"""Clusters are very unequal where so many times as many of one size would say as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,21 @@ class OverSamples:
     ci_low: float | None
     ci_high: float | None
     method: Method | None
+    equal_clusters: float = 0.0
+    """How many clusters of one size would say as much."""
+    n_missing: int = 0
+    """Answers (samples x seeds) without this score because something failed that is not the system's fault."""
+    bound_low: float | None = None
+    """The mean with all that is missing at the low end of the range; None where nothing is, or there is no end."""
+    bound_high: float | None = None
+    common: float | None = None
+    """The mean on the samples that all systems of the table have: what the best is chosen by."""
+    n_common: int = 0
+
+    @property
+    def unequal_clusters(self) -> bool:
+        """Whether the interval covers less often than it says, because few clusters hold most of the samples."""
+        return self.equal_clusters * _UNEQUAL < self.n_clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,8 @@ class Row:
     n: int
     n_errors: int
     n_skipped: int
+    n_unreadable: int
+    """Of the n, answers that could not be read, scored at the worst end of every range."""
     tokens_in: int
     tokens_out: int
     list_usd: float | None
@@ -83,6 +100,9 @@ class Comparison:
     """Whether it is about a system that every table of the suite has; such tests make no other harder."""
     n_pairs: int = 0
     n_clusters: int = 0
+    n_seeds: int = 0
+    n_missing: int = 0
+    """Samples with an answer missing on either side."""
     mean: float | None = None
     baseline_mean: float | None = None
     difference: float | None = None
@@ -93,17 +113,23 @@ class Comparison:
     test: Test | None = None
     effect_size: float | None = None
     detectable: float | None = None
-    """The smallest true difference that samples of this number and spread would show four times in five."""
+    """The smallest true difference that this test, at the level Holm leaves it, would show four times in five; None
+    where it could show none."""
     margin: float | None = None
     """A difference up to this is taken as none."""
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
     verdict: Verdict = "too small to tell"
+    reason: str | None = None
+    """Why there is no verdict, where that is not the number of samples."""
 
     @property
     def significant(self) -> bool:
-        return self.p_holm is not None and self.p_holm < ALPHA
+        return self.significant_at(ALPHA)
+
+    def significant_at(self, alpha: float) -> bool:
+        return self.p_holm is not None and self.p_holm < alpha
 
 
 @dataclass(frozen=True, slots=True)

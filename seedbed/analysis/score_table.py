@@ -65,6 +65,13 @@ class ScoreTable:
     """Cell, sample id, status and reason of what was not scored; the first of many."""
     failure_counts: Mapping[tuple[str, str, str], int] = field(repr=False)
     """By label, status and kind of reason; complete where `failures` is cut short."""
+    missing: Mapping[str, NDArray[np.float64]] = field(default_factory=dict[str, Any], repr=False)
+    """By label: samples x metrics, the share of seeds whose score is missing because something failed. What is
+    undefined by its nature is not missing. No entry where nothing is."""
+    by_seed: Mapping[str, Mapping[int, NDArray[np.float64]]] = field(default_factory=dict[str, Any], repr=False)
+    """By label and seed: samples x metrics, of systems that every seed makes anew and of what they are held against."""
+    made_by_seed: frozenset[str] = frozenset()
+    """Labels of systems that every seed makes anew, as an optimizer does."""
 
     @property
     def metrics(self) -> list[str]:

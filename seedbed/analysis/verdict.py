@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from seedbed.analysis.results import ALPHA, Verdict
+from typing import Literal
+
+from seedbed.analysis.columns import Range
+from seedbed.analysis.paired import ALPHA
+
+Verdict = Literal[
+    "better", "worse", "higher", "lower", "no difference", "too small to tell", "too many missing", "no verdict"
+]
 
 
-def margin_of(value_range: tuple[float, float] | None, baseline_mean: float, margin: float) -> float:
+def margin_of(value_range: Range, baseline_mean: float, margin: float) -> float:
     """The difference taken as none: a share of the metric's range; of a metric without one (tokens, seconds), of the
     baseline's mean."""
     if value_range is None:
@@ -19,14 +26,12 @@ def verdict(
     difference: float | None,
     interval: tuple[float | None, float | None],
     p: float | None,
-    clusters: int,
     margin: float,
     higher_is_better: bool | None,
     alpha: float = ALPHA,
 ) -> Verdict:
     """Significant differences have a direction. "no difference" must be earned: the whole interval lies within the
-    margin. Where all samples tie the interval has no width and says nothing; then as many clusters are asked for as let
-    a difference of 1 in one of them stay within the margin (rule of three)."""
+    margin."""
     low, high = interval
     if difference is None or low is None or high is None or p is None:
         return "too small to tell"
@@ -34,6 +39,4 @@ def verdict(
         if higher_is_better is None:
             return "higher" if difference > 0 else "lower"
         return "better" if (difference > 0) == higher_is_better else "worse"
-    if low == high:
-        return "no difference" if low == 0 and 3 / clusters <= max(margin, 0.05) else "too small to tell"
     return "no difference" if -margin <= low and high <= margin else "too small to tell"

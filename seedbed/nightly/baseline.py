@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seedbed.analysis.score_table import ScoreTable, TableKey
 from seedbed.errors import UserError
@@ -27,6 +27,10 @@ from seedbed.storage.store import Store, read_json, write_json
 from seedbed.suite import Metric
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.manifest import git_state
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _TICK_S, _STORAGE_TICK_S = 0.1, 2.0
 """A file's time comes from a coarser clock than `time.time()`, an object's has whole seconds."""
@@ -213,6 +217,11 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "sample_ids": list(table.sample_ids),
         "clusters": table.clusters.tolist(),
         "values": {label: _undefined_as_null(values.tolist()) for label, values in table.values.items()},
+        "by_seed": {
+            label: {str(seed): _undefined_as_null(values.tolist()) for seed, values in table.by_seed[label].items()}
+            for label in table.values
+            if label in table.made_by_seed
+        },
         "figures": {label: asdict(figures) for label, figures in entry.figures.items()},
     }
 
@@ -233,12 +242,13 @@ def _read_entry(data: Mapping[str, Any]) -> Entry:
     suite, benchmark, model = data["table"]
     key: TableKey = (suite, benchmark, model)
     width = len(data["metrics"])
-    values = {
-        label: np.array([[math.nan if v is None else v for v in row] for row in rows], dtype=np.float64).reshape(
-            len(rows), width
-        )
-        for label, rows in data["values"].items()
-    }
+
+    def array(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+        # None becomes nan.
+        return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+
+    values = {label: array(rows) for label, rows in data["values"].items()}
+    by_seed = data.get("by_seed", {})
     table = ScoreTable(
         key=key,
         baseline=next(iter(values)),
@@ -251,5 +261,7 @@ def _read_entry(data: Mapping[str, Any]) -> Entry:
         cells={},
         failures=[],
         failure_counts={},
+        by_seed={label: {int(seed): array(rows) for seed, rows in own.items()} for label, own in by_seed.items()},
+        made_by_seed=frozenset(by_seed),
     )
     return Entry(table, data["made_with"], {label: Figures(**figures) for label, figures in data["figures"].items()})

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from seedbed.analysis.comparisons import judged, paired
+from seedbed.analysis.comparisons import paired
+from seedbed.analysis.families import judged
+from seedbed.analysis.gate_rule import MIN_COVERAGE, GateWord, LowerBound, lower_bound
+from seedbed.analysis.measured import Measured
 from seedbed.analysis.results import Comparison
 from seedbed.analysis.score_table import ScoreTable
+from seedbed.analysis.system_values import SystemValues, aligned_values, values_of
 from seedbed.errors import UserError
 from seedbed.nightly.baseline import Baseline, Entry, Figures
-from seedbed.phases.compare import aligned, matched
+from seedbed.phases.compare import matched
 from seedbed.sweep.config import GateConfig
 
-Word = Literal["pass", "fail", "inconclusive"]
 Level = Literal["fail", "inconclusive", "note"]
 
-MIN_COVERAGE = 0.9
-"""The share of the baseline's samples that must have been scored again."""
 _FEW_CALLS = 20
 _SHORT_S = 0.1
 """Medians of fewer calls, and differences shorter than this, say nothing of a provider."""
@@ -31,8 +33,19 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """A comparison with what decides it."""
+
+    comparison: Comparison
+    bound: LowerBound | None
+    """None where there was no pair."""
+    coverage: float
+    """Of the baseline's scores, the share that were scored again."""
+
+
+@dataclass(frozen=True)
 class GateResult:
-    verdict: Word
+    verdict: GateWord
     reasons: Sequence[Reason]
     comparisons: Sequence[Comparison]
     """Every judged metric of every system against the baseline."""
@@ -72,18 +85,17 @@ def judge(baseline: Baseline | None, night: Sequence[Entry], status: str, config
     if not comparisons:
         reasons.append(Reason("inconclusive", "the run and the baseline share no system on the same samples"))
     for comparison in comparisons:
-        reasons += _of_comparison(comparison)
+        reasons += _of_comparison(comparison, config.alpha)
     for base, own in usable:
-        reasons += _coverage(base, own)
         for label in _shared(base, own):
             place = f"{own.table.key[1]} · {label}"
             reasons += _of_figures(place, base.figures[label], own.figures[label], config)
-    return _result(reasons, comparisons, baseline)
+    return _result(reasons, [judged.comparison for judged in comparisons], baseline)
 
 
 def _result(reasons: Sequence[Reason], comparisons: Sequence[Comparison], baseline: Baseline | None) -> GateResult:
     levels = {reason.level for reason in reasons}
-    verdict: Word = "fail" if "fail" in levels else "inconclusive" if "inconclusive" in levels else "pass"
+    verdict: GateWord = "fail" if "fail" in levels else "inconclusive" if "inconclusive" in levels else "pass"
     return GateResult(verdict, list(reasons), list(comparisons), baseline.title if baseline else None)
 
 
@@ -114,15 +126,45 @@ def _same_terms(pair: tuple[Entry, Entry], reasons: list[Reason]) -> bool:
     return not changed
 
 
-def _comparisons(pairs: Sequence[tuple[Entry, Entry]], config: GateConfig) -> list[Comparison]:
-    made: list[Comparison] = []
+def _comparisons(pairs: Sequence[tuple[Entry, Entry]], config: GateConfig) -> list[Judged]:
+    made: list[Measured] = []
+    expected: list[int] = []
     for base, own in pairs:
         wanted = _metrics(base.table, own.table, config)
-        values = [
-            (label, own.table.values[label], aligned(base.table, label, own.table)) for label in _shared(base, own)
-        ]
-        made += paired(own.table, values, "baseline", config.min_effect, wanted)
-    return judged(made, config.alpha)
+        sides = [(_values(own, label), _baseline_values(base, label, own)) for label in _shared(base, own)]
+        new = paired(own.table, sides, "baseline", config.min_effect, wanted)
+        made += new
+        expected += [_scored(base.table, m.comparison.label, m.comparison.metric) for m in new]
+    found = judged(made, config.alpha)
+    return [
+        Judged(comparison, _bound(m, config.alpha), comparison.n_pairs / n if n else 0.0)
+        for comparison, m, n in zip(found, made, expected, strict=True)
+    ]
+
+
+def _values(entry: Entry, label: str) -> SystemValues:
+    return replace(values_of(entry.table, label), n_seeds=entry.figures[label].n_seeds)
+
+
+def _baseline_values(base: Entry, label: str, own: Entry) -> SystemValues:
+    return replace(aligned_values(base.table, label, own.table), n_seeds=base.figures[label].n_seeds)
+
+
+def _scored(table: ScoreTable, label: str, metric: str) -> int:
+    """Samples of the baseline with a score."""
+    if metric not in table.metrics:
+        return 0
+    column = table.values[label][:, table.metrics.index(metric)]
+    return int((column == column).sum())
+
+
+def _bound(m: Measured, alpha: float) -> LowerBound | None:
+    """What the difference is at least; of a figure without a good side, how far it may lie from none."""
+    if m.columns is None:
+        return None
+    signs = {True: (1,), False: (-1,), None: (1, -1)}[m.comparison.higher_is_better]
+    value_range = None if math.isinf(m.most) else (0.0, m.most)
+    return min((lower_bound(m.columns, value_range, m.spread, alpha, sign) for sign in signs), key=lambda b: b.lowest)
 
 
 def _metrics(base: ScoreTable, own: ScoreTable, config: GateConfig) -> Sequence[str]:
@@ -142,35 +184,49 @@ def _metrics(base: ScoreTable, own: ScoreTable, config: GateConfig) -> Sequence[
     return config.metrics[suite]
 
 
-def _of_comparison(c: Comparison) -> Iterator[Reason]:
+def _of_comparison(judged: Judged, alpha: float) -> Iterator[Reason]:
+    c, bound = judged.comparison, judged.bound
     place = f"{c.benchmark} · {c.label}: {c.metric_label}"
-    if c.difference is None or c.p_holm is None or c.mean is None or c.baseline_mean is None:
+    if c.difference is None or c.mean is None or c.baseline_mean is None or c.margin is None or bound is None:
         yield Reason("inconclusive", f"{place} has {c.n_pairs} pairs of samples, too few to compare")
         return
+    p = "no test" if c.p_holm is None else f"p = {c.p_holm:.2g} after Holm"
     shown = (
         f"{place} {c.mean:.{c.digits}f} against {c.baseline_mean:.{c.digits}f} "
-        f"(difference {c.difference:+.{c.digits}f}, p = {c.p_holm:.2g} after Holm, n = {c.n_pairs})"
+        f"(difference {c.difference:+.{c.digits}f}, {p}, n = {c.n_pairs})"
     )
-    match c.verdict:
-        case "worse" if abs(c.difference) > (c.margin or 0.0):
-            yield Reason("fail", f"{shown} is worse")
-        case "worse":
-            yield Reason("note", f"{shown} is worse by less than min_effect")
-        case "better" | "higher" | "lower":
-            yield Reason("note", f"{shown} is {c.verdict}")
-        case "too small to tell":
-            least = "" if not c.detectable else f"; only a difference of {c.detectable:.2g} would show"
-            text = f"{shown} is too small a test to rule out a drop of {c.margin:.2g}{least}"
-            yield Reason("inconclusive", text)
-        case _:
-            pass
+    word = bound.word(c.p_holm, c.margin, judged.coverage, alpha)
+    if word == "fail":
+        yield Reason("fail", f"{shown} is worse")
+    elif word == "pass":
+        if c.significant_at(alpha):
+            less = " by less than min_effect" if c.verdict == "worse" else ""
+            yield Reason("note", f"{shown} is {_direction(c)}{less}")
+    elif judged.coverage < MIN_COVERAGE:
+        text = f"{place}: only {judged.coverage:.0%} of the baseline's samples have a score in this run ({c.n_pairs})"
+        yield Reason("inconclusive", text)
+    else:
+        yield Reason("inconclusive", f"{shown} {_undecided(c, bound)}")
 
 
-def _coverage(base: Entry, own: Entry) -> Iterator[Reason]:
-    scored = set(own.table.sample_ids)
-    share = sum(sample in scored for sample in base.table.sample_ids) / max(1, len(base.table.sample_ids))
-    if share < MIN_COVERAGE:
-        yield Reason("inconclusive", f"{own.table.key[1]}: only {share:.0%} of the baseline's samples are in this run")
+def _direction(c: Comparison) -> str:
+    rises = (c.difference or 0.0) > 0
+    if c.higher_is_better is None:
+        return "higher" if rises else "lower"
+    return "better" if rises == c.higher_is_better else "worse"
+
+
+def _undecided(c: Comparison, bound: LowerBound) -> str:
+    """Why a figure neither passes nor fails, and what would decide it."""
+    margin = c.margin or 0.0
+    if c.reason is not None and c.p is None:
+        return f"cannot be judged: {c.reason}"
+    needed = bound.samples_to_decide(margin)
+    how = f"some {needed} samples would decide it" if needed is not None else "more seeds would decide it, not samples"
+    return (
+        f"is too small a test to rule out a drop of {margin:.2g} (it may be {-bound.lowest:.2g}); "
+        f"with a difference and a spread like these {how}"
+    )
 
 
 def _of_figures(place: str, base: Figures, own: Figures, config: GateConfig) -> Iterator[Reason]:

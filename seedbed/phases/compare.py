@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from seedbed.analysis.comparisons import judged, paired
+from seedbed.analysis.comparisons import paired
+from seedbed.analysis.families import judged
+from seedbed.analysis.measured import Measured
 from seedbed.analysis.results import MARGIN, Comparison
 from seedbed.analysis.score_table import ScoreTable, TableKey
+from seedbed.analysis.system_values import aligned_values, values_of
 from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
 from seedbed.phases.score_tables import score_tables
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,10 @@ def compare(a: Side, b: Side, margin: float = MARGIN) -> list[Comparison]:
     is how a new model is held against an old one.
     """
     ours, theirs = _by_key(a), _by_key(b)
-    made: list[Comparison] = []
+    made: list[Measured] = []
     for base, own in matched(ours, theirs):
         for first, second in _labels(a, b, base, own):
-            pairs = [(second, own.values[second], aligned(base, first, own))]
+            pairs = [(values_of(own, second), aligned_values(base, first, own))]
             made += paired(own, pairs, f"{a.name if a.label else f'{a.name}:{first}'}", margin)
     if not made:
         raise UserError(f"{a.name} and {b.name} share no system on the same benchmark; name them as SWEEP:SYSTEM.")
@@ -79,17 +77,3 @@ def _labels(a: Side, b: Side, base: ScoreTable, own: ScoreTable) -> Sequence[tup
         for second in own.values
         if first == (a.label or second) and second == (b.label or first)
     ]
-
-
-def aligned(base: ScoreTable, label: str, own: ScoreTable) -> NDArray[np.float64]:
-    """Values of a system of one table in the order of another's samples and metrics; nan where it lacks one."""
-    import numpy as np
-
-    rows = {sample: place for place, sample in enumerate(base.sample_ids)}
-    columns = {metric: place for place, metric in enumerate(base.metrics)}
-    shared = [sample in rows for sample in own.sample_ids], [metric in columns for metric in own.metrics]
-    found = np.full((len(own.sample_ids), len(own.metrics)), np.nan)
-    from_rows = [rows[sample] for sample in own.sample_ids if sample in rows]
-    from_columns = [columns[metric] for metric in own.metrics if metric in columns]
-    found[np.ix_(*shared)] = base.values[label][np.ix_(from_rows, from_columns)]
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ class CellScores:
     sample_ids: Sequence[str]
     clusters: Sequence[str]
     values: NDArray[np.float64]
+    missing: NDArray[np.bool_]
+    """Where a score is missing because something failed, not because it is undefined."""
     failures: Sequence[tuple[str, str, str]]
     """sample id, status and reason of what was not scored."""
 
@@ -81,10 +84,14 @@ def read_scores(path: Path, metrics: Sequence[str]) -> CellScores:
     scores = [row["scores"] for row in rows]
     # None becomes nan.
     values = np.array([[own.get(name) for name in metrics] for own in scores], dtype=np.float64)
+    values = values.reshape(len(rows), len(metrics))
+    # A row that is ok and has a reason lacks scores that failed, a judge's most often.
+    failed = np.array([row["status"] == "error" or (row["status"] == "ok" and bool(row["reason"])) for row in rows])
     return CellScores(
         [row["sample_id"] for row in rows],
         [row["cluster"] or row["sample_id"] for row in rows],
-        values.reshape(len(rows), len(metrics)),
+        values,
+        np.isnan(values) & failed.astype(bool)[:, None],
         [(row["sample_id"], row["status"], row["reason"] or "") for row in rows if row["status"] != "ok"],
     )
 
@@ -118,10 +125,12 @@ def _table(
     names = [metric.name for metric in declared]
     places: dict[str, int] = {}
     cluster_of: dict[str, str] = {}
-    sums: dict[str, NDArray[np.float64]] = {}
-    counts: dict[str, NDArray[np.float64]] = {}
+    totals: dict[str, _Total] = {}
     failures: list[tuple[Cell, str, str, str]] = []
     tally: Counter[tuple[str, str, str]] = Counter()
+    remade = _made_by_seed(plan, cells)
+    labels = [label for label in order if label in {cell.label for cell in cells}]
+    held_against = baseline if baseline in labels else labels[0]
     before: Sequence[str] = ()
     at = np.zeros(0, dtype=np.int64)
     for cell in cells:
@@ -133,48 +142,88 @@ def _table(
                 places.setdefault(sample, len(places))
                 cluster_of.setdefault(sample, cluster)
             at = np.array([places[sample] for sample in before], dtype=np.int64)
-        defined = ~np.isnan(scores.values)
-        sums[cell.label] = _add(sums.get(cell.label), at, np.nan_to_num(scores.values), len(places))
-        counts[cell.label] = _add(counts.get(cell.label), at, defined.astype(np.float64), len(places))
+        by_seed = cell.label in remade or (bool(remade) and cell.label == held_against)
+        total = totals.setdefault(cell.label, _Total(len(names)))
+        total.add(at, scores, len(places), cell.seed if by_seed else None)
         failures += [(cell, *failure) for failure in scores.failures[: _KEPT_FAILURES - len(failures)]]
         tally.update((cell.label, status, _kind(reason)) for _, status, reason in scores.failures)
     ordered = {name: number for number, name in enumerate(sorted(set(cluster_of.values())))}
-    labels = [label for label in order if label in sums]
-    with np.errstate(invalid="ignore"):
-        values = {
-            label: _fit(sums[label], len(places)) / np.where(n := _fit(counts[label], len(places)), n, np.nan)
-            for label in labels
-        }
+    n = len(places)
     return ScoreTable(
         key=key,
-        baseline=baseline if baseline in labels else labels[0],
+        baseline=held_against,
         declared=declared,
         reference=frozenset(suite.reference_systems),
         sample_ids=list(places),
         clusters=np.array([ordered[cluster_of[sample]] for sample in places], dtype=np.int64),
-        values=values,
+        values={label: totals[label].means(n) for label in labels},
         seeds={label: {c.seed: found[c.id] for c in cells if c.label == label} for label in labels},
         cells={label: [c for c in cells if c.label == label] for label in labels},
         failures=failures,
         failure_counts=tally,
+        missing={label: share for label in labels if (share := totals[label].missing(n)).any()},
+        by_seed={label: totals[label].by_seed(n) for label in labels if totals[label].seeds},
+        made_by_seed=remade,
     )
 
 
-def _add(
-    total: NDArray[np.float64] | None, at: NDArray[np.int64], values: NDArray[np.float64], length: int
-) -> NDArray[np.float64]:
-    import numpy as np
+def _made_by_seed(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
+    """Labels of systems that every seed makes anew: those with an optimizer, and those that declare it."""
+    return frozenset(cell.label for cell in cells if cell.optimised or plan.resolve(cell).seed_changes_system)
 
-    grown = _fit(total if total is not None else np.zeros((0, values.shape[1])), length)
+
+class _Total:
+    """The scores of a system, added up over its seeds."""
+
+    def __init__(self, metrics: int) -> None:
+        import numpy as np
+
+        empty = np.zeros((0, metrics))
+        self._sums, self._counts, self._missing = empty, empty, empty
+        self.seeds: dict[int, NDArray[np.float64]] = {}
+
+    def add(self, at: NDArray[np.int64], scores: CellScores, length: int, keep_as: int | None) -> None:
+        """Another seed, whose rows stand at these places; kept by itself too where it has a number."""
+        import numpy as np
+
+        self._sums = _add(self._sums, at, np.nan_to_num(scores.values), length)
+        self._counts = _add(self._counts, at, (~np.isnan(scores.values)).astype(np.float64), length)
+        self._missing = _add(self._missing, at, scores.missing.astype(np.float64), length)
+        if keep_as is not None:
+            own = np.full((length, scores.values.shape[1]), np.nan)
+            own[at] = scores.values
+            self.seeds[keep_as] = own
+
+    def means(self, length: int) -> NDArray[np.float64]:
+        import numpy as np
+
+        counts = _fit(self._counts, length)
+        return _fit(self._sums, length) / np.where(counts, counts, np.nan)
+
+    def missing(self, length: int) -> NDArray[np.float64]:
+        """The share of seeds without a score that should have one."""
+        import numpy as np
+
+        missing = _fit(self._missing, length)
+        return missing / np.maximum(missing + _fit(self._counts, length), 1)
+
+    def by_seed(self, length: int) -> dict[int, NDArray[np.float64]]:
+        return {seed: _fit(values, length, math.nan) for seed, values in self.seeds.items()}
+
+
+def _add(
+    total: NDArray[np.float64], at: NDArray[np.int64], values: NDArray[np.float64], length: int
+) -> NDArray[np.float64]:
+    grown = _fit(total, length)
     grown[at] += values
     return grown
 
 
-def _fit(array: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+def _fit(array: NDArray[np.float64], length: int, rest: float = 0.0) -> NDArray[np.float64]:
     import numpy as np
 
     missing = length - array.shape[0]
-    return np.vstack([array, np.zeros((missing, array.shape[1]))]) if missing else array
+    return np.vstack([array, np.full((missing, array.shape[1]), rest)]) if missing else array
 
 
 def _kind(reason: str) -> str:

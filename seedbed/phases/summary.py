@@ -7,10 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seedbed.analysis.comparisons import judged, table_comparisons, table_rows
+from seedbed.analysis.comparisons import table_comparisons
+from seedbed.analysis.families import judged
 from seedbed.analysis.jackknife import jackknife
-from seedbed.analysis.results import MARGIN, Comparison, Row, Summary, as_data
+from seedbed.analysis.measured import Measured
+from seedbed.analysis.results import MARGIN, Row, Summary, as_data
 from seedbed.analysis.score_table import ScoreTable
+from seedbed.analysis.table_rows import table_rows
 from seedbed.phases.score_tables import score_tables, table_score_rows
 from seedbed.report.latex import to_latex
 from seedbed.report.tables import cost_table, dollars
@@ -44,7 +47,7 @@ def make_summary(
     """Read every finished cell once. `failures` maps ids of cells without a result to the reason; `watch` sees each
     table while it is in memory."""
     rows: list[Row] = []
-    comparisons: list[Comparison] = []
+    comparisons: list[Measured] = []
     for table in score_tables(store, plan, baseline):
         planned = [c for c in plan.cells if (c.suite, c.benchmark, c.model) == table.key]
         composed = jackknife(table, get_suite(table.key[0]), partial(table_score_rows, store, table))

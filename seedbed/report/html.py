@@ -36,7 +36,8 @@ def text_table(table: TextTable) -> str:
             shown = f"<b>{shown}</b>" if cell.best else shown
             mark = "<sup>†</sup>" if cell.significant else ""
             kind = _verdict(cell.text) or ("num" if place >= table.n_names else "key" if place == key else "")
-            cells.append(f"<td{_attributes({'class': kind})}>{shown}{mark}</td>")
+            beside = f" <small>{escape(' '.join(cell.beside))}</small>" if cell.beside else ""
+            cells.append(f"<td{_attributes({'class': kind})}>{shown}{mark}{beside}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     heads = [
         element("th", column, **{"class": "num" if i >= table.n_names else "key" if i == key else ""})

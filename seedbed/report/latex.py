@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from seedbed.analysis.results import SIMULATED_NOTE, Summary
@@ -45,8 +45,8 @@ _OTHER = re.compile(r"[^\x00-\u017f]+")
 _WIDTH = 340.0
 """Points: the text of a one-column article. A two-column paper has them in `table*`."""
 _CHAR, _DIGIT, _BOLD, _SMALL, _GAP = 4.0, 3.7, 4.3, 3.1, 6.0
-"""Points that a character of a name, of a figure, of one in bold, of a subscript, and the space between columns take in
-\\scriptsize."""
+"""Points that a character of a name, of a figure, of one in bold, of a subscript or in \\tiny, and the space between
+columns take in \\scriptsize."""
 _SETTINGS = r"\centering\scriptsize\setlength{\tabcolsep}{3pt}\renewcommand{\arraystretch}{1.15}"
 _LINES = 40
 """Lines of tables in one float; more would not fit on a page with the caption."""
@@ -129,7 +129,8 @@ def _fixed(table: TextTable) -> list[int]:
 
 
 def _blocks(table: TextTable, names: Sequence[int]) -> Iterator[_Block]:
-    rows = [table.rows[at : at + _LINES] for at in range(0, len(table.rows), _LINES)] or [[]]
+    at_once = max(1, _LINES // _lines_a_row(table.rows))
+    rows = [table.rows[at : at + at_once] for at in range(0, len(table.rows), at_once)] or [[]]
     for columns in _beside(table, names):
         for own in rows:
             yield _Block([*names, *columns], own)
@@ -176,13 +177,22 @@ def _width(table: TextTable, place: int) -> float:
 def _cell_width(cell: TextCell) -> float:
     centre, mark, spread = cell.text.partition(" ± ")
     below = _SMALL * max(len(spread) + 2 if spread else 0, 2 if cell.significant else 0)
-    return len(centre) * (_BOLD if cell.best else _DIGIT if mark else _CHAR) + below
+    figure = len(centre) * (_BOLD if cell.best else _DIGIT if mark else _CHAR) + below
+    return max([figure, *(_SMALL * len(text) for text in cell.beside)])
+
+
+def _lines_a_row(rows: Sequence[Sequence[TextCell]]) -> int:
+    return 1 + max((_depth(row) for row in rows), default=0)
+
+
+def _height(block: _Block) -> int:
+    return len(block.rows) * _lines_a_row([[row[column] for column in block.columns] for row in block.rows])
 
 
 def _floats(blocks: Sequence[_Block]) -> Iterator[list[_Block]]:
     own: list[_Block] = []
     for block in blocks:
-        if own and sum(len(b.rows) + 3 for b in own) + len(block.rows) > _LINES:
+        if own and sum(_height(b) + 3 for b in own) + _height(block) > _LINES:
             yield own
             own = []
         own.append(block)
@@ -195,6 +205,10 @@ def _tabular(table: TextTable, block: _Block, n_names: int) -> str:
         if place and row[0].text != block.rows[place - 1][0].text:
             lines.append(r"\addlinespace")
         lines.append(" & ".join(_shown(row[column]) for column in block.columns) + r" \\")
+        lines += [
+            " & ".join(_below(row[column], number) for column in block.columns) + r" \\"
+            for number in range(_depth(row[column] for column in block.columns))
+        ]
     letters = "l" * n_names + "r" * (len(block.columns) - n_names)
     return "\n".join(
         [
@@ -207,6 +221,15 @@ def _tabular(table: TextTable, block: _Block, n_names: int) -> str:
             r"\end{tabular*}",
         ]
     )
+
+
+def _depth(cells: Iterable[TextCell]) -> int:
+    """How many lines of small print a row has below it."""
+    return max((len(cell.beside) for cell in cells), default=0)
+
+
+def _below(cell: TextCell, number: int) -> str:
+    return rf"\tiny {tex(cell.beside[number])}" if number < len(cell.beside) else ""
 
 
 def _shown(cell: TextCell) -> str:

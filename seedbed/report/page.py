@@ -14,7 +14,7 @@ from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
 from seedbed.report.report_inputs import Material, Part, file_name, font_note
 from seedbed.report.sample_list import SampleBook
-from seedbed.report.tables import comparison_table, cost_table, dollars, number, p_value, suite_table
+from seedbed.report.tables import comparison_table, cost_table, dollars, number, p_value, suite_table, verdict_text
 from seedbed.suite import Table
 from seedbed.sweep.registry import get_suite
 
@@ -88,7 +88,7 @@ def _overview(summary: Summary, material: Material) -> Iterable[str]:
     yield f'<div class="tiles">{"".join(shown)}</div>'
     firsts = {suite: get_suite(suite).metrics[0].name for suite in material.cells}
     verdicts = [[c.suite, c.benchmark, c.model, c.metric, c.label, c.baseline,
-                 number(c.difference, 3, signed=True), p_value(c.p_holm), c.verdict]
+                 number(c.difference, 3, signed=True), p_value(c.p_holm), verdict_text(c)]
                 for c in summary.comparisons if c.metric == firsts[c.suite]]  # fmt: skip
     columns = ["suite", "benchmark", "model", "metric", "system", "baseline", "difference", "p (Holm)", "verdict"]
     if verdicts:
@@ -97,8 +97,9 @@ def _overview(summary: Summary, material: Material) -> Iterable[str]:
 
 def _verdict_note(summary: Summary) -> str:
     return (
-        f"no difference: the 95% interval lies within ±{summary.margin:g} (of the scale 0 to 1, else of the baseline's "
-        "mean). too small to tell: neither significant nor within; `detectable` is what this many samples can show."
+        f"no difference: the 95% interval lies within ±{summary.margin:g} (of the metric's range, or of the "
+        "baseline's mean). too small to tell: neither significant nor within; `detectable` is what this many samples "
+        "can show. too many missing: what has no answer could turn the verdict."
     )
 
 

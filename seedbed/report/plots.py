@@ -35,7 +35,7 @@ class Curve:
 
 
 def seeds_plot(summary: Summary, suite: str, seeds: Mapping[tuple[str, str, str], Points]) -> Plot | None:
-    """The first metric of a suite: every seed a point, the mean a bar across, intervals over samples and over seeds."""
+    """The first metric of a suite: every seed a point, the mean a bar across, the interval over samples."""
     metric = get_suite(suite).metrics[0]
     keys = [key for key in seeds if key[0] == suite][:MAX_PANELS]
     if not keys:
@@ -49,7 +49,7 @@ def seeds_plot(summary: Summary, suite: str, seeds: Mapping[tuple[str, str, str]
         _seed_lines(axis, rows[key], metric.name, seeds[key])
         _listed(axis, names[key])
         axis.set_xlabel(metric.label)
-    note = "Circles: seeds. Bar: mean. Thick line: 95% interval over samples; thin line: 95% interval over seeds (t)."
+    note = "Circles: seeds. Bar: mean. Line: 95% interval over samples."
     return rendered(drawing, f"{suite}-seeds", f"{metric.label} by seed", note)
 
 
@@ -61,11 +61,8 @@ def _seed_lines(axis: Any, rows: Sequence[Row], metric: str, points: Points) -> 
         if over.mean is None:
             axis.text(0.02, y, "undefined", va="center", transform=axis.get_yaxis_transform(), fontsize=7)
     samples = [(y, s.ci_low, s.ci_high) for y, _, over, s in figures if over.mean is not None and s.ci_low is not None]
-    spans = [(y, o.ci_low, o.ci_high) for y, _, o, _ in figures if o.ci_low is not None and o.ci_high is not None
-             if o.ci_high - o.ci_low < 1.0]  # fmt: skip
-    for lines, colour, width in ((samples, "#9ecae1", 6), (spans, "#000000", 0.8)):
-        if lines:
-            axis.hlines(*zip(*lines, strict=True), colors=colour, lw=width, zorder=2)
+    if samples:
+        axis.hlines(*zip(*samples, strict=True), colors="#9ecae1", lw=6, zorder=2)
     if known:
         places, means = zip(*known, strict=True)
         axis.vlines(means, [y - 0.25 for y in places], [y + 0.25 for y in places], colors="#D55E00", lw=2, zorder=3)

@@ -17,6 +17,8 @@ class TextCell:
     text: str
     best: bool = False
     significant: bool = False
+    beside: Sequence[str] = ()
+    """What stands behind a figure in smaller print: its interval, its p, its bounds where answers are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +36,35 @@ class TextTable:
 
 
 def suite_table(summary: Summary, suite: str) -> TextTable:
-    """A suite's systems: mean ± std over seeds and always the numbers they stand on. Optimizer and model are columns
-    only where they vary."""
+    """A suite's systems: mean ± std over seeds, the interval over samples, and always the numbers they stand on. The
+    first metric decides and has daggers, the others show p. Optimizer and model are columns only where they vary."""
     metrics = summary.metrics[suite]
     rows = [row for row in summary.rows if row.suite == suite]
-    marks = {(c.benchmark, c.model, c.label, c.metric): c.significant for c in summary.comparisons if c.suite == suite}
+    tests = {(c.benchmark, c.model, c.label, c.metric): c for c in summary.comparisons if c.suite == suite}
     names = [name for name in ("benchmark", "system", "optimizer", "model") if _shown(name, rows)]
     best = {metric.name: _best(rows, metric) for metric in metrics}
-    counts = ["n", "errors", "skipped", "seeds", "tokens", "list $", "paid $"]
+    unreadable = any(row.n_unreadable for row in rows)
+    counts = ["n", "errors", *(["unreadable"] if unreadable else []), "skipped", "tokens", "list $", "paid $"]
     body: list[list[TextCell]] = []
     for row in rows:
         cells = [TextCell(getattr(row, name)) for name in names]
-        for metric in metrics:
-            marked = marks.get((row.benchmark, row.model, row.label, metric.name), False)
+        for place, metric in enumerate(metrics):
+            test = tests.get((row.benchmark, row.model, row.label, metric.name))
             text = figure(row.metrics[metric.name], metric.digits)
-            cells.append(TextCell(text, (*row.key, row.label) in best[metric.name], marked))
-        body.append([*cells, *map(TextCell, _counts(row))])
+            marked = place == 0 and test is not None and test.significant
+            beside = _beside(row, metric, None if place == 0 or test is None else test.p_holm)
+            cells.append(TextCell(text, (*row.key, row.label) in best[metric.name], marked, beside))
+        body.append([*cells, *map(TextCell, _counts(row, unreadable=unreadable))])
     title = f"{get_suite(suite).title} ({suite})"
     columns = [*names, *(m.label for m in metrics), *counts]
-    return TextTable(title, columns, len(names), body, _notes(rows), _key(names, rows), len(counts))
+    return TextTable(title, columns, len(names), body, _notes(rows, metrics[0]), _key(names, rows), len(counts))
 
 
 def comparison_table(comparisons: Sequence[Comparison], suite: str, metric: Metric) -> TextTable:
     """A metric of a suite, each system against the baseline."""
     chosen = [c for c in comparisons if c.suite == suite and c.metric == metric.name]
     columns = ["benchmark", "model", "system", "baseline", "difference", "95% CI", "p", "p (Holm)", "effect size",
-               "detectable", "wins/ties/losses", "pairs", "clusters", "test", "verdict"]  # fmt: skip
+               "detectable", "wins/ties/losses", "n", "clusters", "missing", "test", "verdict"]  # fmt: skip
     return TextTable(
         f"{metric.label}: against the baseline",
         columns,
@@ -83,6 +88,27 @@ def cost_table(costs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list
         for row in costs
     ]
     return columns, rows
+
+
+def _beside(row: Row, metric: Metric, p: float | None) -> list[str]:
+    """Behind a mean: its interval over samples, the p of metrics that do not decide, and the mean had all that is
+    missing been at the ends of the range."""
+    if row.metrics[metric.name].mean is None:
+        return []
+    samples, digits = row.samples[metric.name], metric.digits
+    parts: list[str] = []
+    if samples.ci_low is not None and samples.ci_high is not None:
+        parts.append(f"[{samples.ci_low:.{digits}f}, {samples.ci_high:.{digits}f}]")
+    if p is not None:
+        parts.append(f"p {p_value(p)}")
+    if samples.bound_low is not None and samples.bound_high is not None:
+        parts.append(f"({samples.bound_low:.{digits}f} .. {samples.bound_high:.{digits}f})")
+    return parts
+
+
+def sizes(samples: int, seeds: int) -> str:
+    """Samples x seeds."""
+    return f"{samples} x {seeds}"
 
 
 def figure(value: OverSeeds, digits: int) -> str:
@@ -113,8 +139,13 @@ def _compared(c: Comparison, digits: int) -> list[str]:
     return [
         *(c.benchmark, c.model, c.label, c.baseline, number(c.difference, digits, signed=True), interval),
         *(p_value(c.p), p_value(c.p_holm), number(c.effect_size, 2, signed=True), number(c.detectable, digits), tally),
-        *(str(c.n_pairs), str(c.n_clusters), c.test or "-", c.verdict),
+        *(sizes(c.n_pairs, c.n_seeds), str(c.n_clusters), str(c.n_missing), c.test or "-", verdict_text(c)),
     ]
+
+
+def verdict_text(c: Comparison) -> str:
+    """The verdict, with the reason where there is none."""
+    return c.verdict if c.reason is None else f"{c.verdict}: {c.reason}"
 
 
 def _shown(name: str, rows: Sequence[Row]) -> bool:
@@ -128,21 +159,25 @@ def _key(names: Sequence[str], rows: Sequence[Row]) -> int:
     return names.index("optimizer" if same and "optimizer" in names else "system")
 
 
-def _counts(row: Row) -> list[str]:
-    seeds = f"{row.n_seeds}" if row.n_seeds == row.n_seeds_planned else f"{row.n_seeds} of {row.n_seeds_planned}"
-    tokens = str(row.tokens_in + row.tokens_out)
-    counts = [str(row.n), str(row.n_errors), str(row.n_skipped), seeds, tokens]
-    return [*counts, dollars(row.list_usd), dollars(row.spent_usd)]
+def _counts(row: Row, *, unreadable: bool) -> list[str]:
+    asked = row.n + row.n_errors + row.n_skipped
+    whole = sizes(asked // row.n_seeds if row.n_seeds else asked, row.n_seeds)
+    lost = "" if row.n_seeds == row.n_seeds_planned else f" of {row.n_seeds_planned}"
+    n = f"{whole}{lost}" if row.n == asked else f"{row.n} of {whole}{lost}"
+    tokens = row.tokens_in + row.tokens_out
+    counts = [row.n_errors, *([row.n_unreadable] if unreadable else []), row.n_skipped, tokens]
+    return [n, *map(str, counts), dollars(row.list_usd), dollars(row.spent_usd)]
 
 
 def _best(rows: Sequence[Row], metric: Metric) -> set[tuple[str, str, str, str]]:
-    """The best of each table; none where the metric has no good side or all are equal as printed."""
+    """The best of each table on the samples that all its systems have; none where the metric has no good side, or all
+    are equal as printed."""
     if metric.higher_is_better is None:
         return set()
     best: set[tuple[str, str, str, str]] = set()
     for table in dict.fromkeys(row.key for row in rows):
         own = {row.label: value for row in rows if row.key == table
-               if (value := row.metrics[metric.name].mean) is not None}  # fmt: skip
+               if (value := _comparable(row, metric, rows)) is not None}  # fmt: skip
         shown = {label: f"{value:.{metric.digits}f}" for label, value in own.items()}
         if len(set(shown.values())) > 1:
             top = (max if metric.higher_is_better else min)(own, key=own.__getitem__)
@@ -150,20 +185,39 @@ def _best(rows: Sequence[Row], metric: Metric) -> set[tuple[str, str, str, str]]
     return best
 
 
+def _comparable(row: Row, metric: Metric, rows: Sequence[Row]) -> float | None:
+    """What may be held against other systems: the mean on common samples; the mean as it is where nothing failed."""
+    if (common := row.samples[metric.name].common) is not None:
+        return common
+    whole = not any(other.n_errors for other in rows if other.key == row.key)
+    return row.metrics[metric.name].mean if whole and metric.kind == "pooled" else None
+
+
 _OPTIMISED = (
-    "An optimizer finds another program with every seed, which a test by sample does not see: for such systems look "
-    "at the spread over seeds before you believe a †."
+    "An optimizer finds another program with every seed: tests and intervals of differences are about other seeds too, "
+    "and one seed gives no verdict."
 )
+_UNEQUAL = (
+    "Clusters of very unequal size: 95% intervals over samples cover less often than they say (91-93% in simulations)."
+)
+_FEW = "Fewer than 30 samples: intervals are wider than they need be, and cover more often than they say."
+_FEW_SAMPLES = 30
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
+def _notes(rows: Sequence[Row], first: Metric) -> list[str]:
     bases = {(row.benchmark, row.model): row.label for row in rows if row.is_baseline}
     names = sorted(set(bases.values()))
     against = names[0] if len(names) == 1 else ", ".join(f"{label} on {b} with {m}" for (b, m), label in bases.items())
+    samples = [row.samples[first.name] for row in rows]
+    missing = any(own.bound_low is not None for row in rows for own in row.samples.values())
     return [
-        "Mean ± standard deviation over seeds. n counts the samples of all seeds that were scored, errors and skipped "
-        "those that were not.",
-        f"Bold: best of its benchmark and model. †: differs from the baseline {against} (paired by sample, "
-        f"Holm-adjusted p < {ALPHA:g}).",
+        "Mean ± standard deviation over seeds [95% interval over samples]. n: samples x seeds, all of them scored "
+        "unless it says how many; errors and skipped have no score, unreadable answers have the worst.",
+        f"Bold: best of its benchmark and model, on the samples that all systems have. †: {first.label} differs from "
+        f"the baseline {against} (paired by sample, Holm-adjusted p < {ALPHA:g}). p: the same test of a metric that "
+        "does not decide.",
+        *(["(low .. high): the mean had all missing answers been at either end of the range."] if missing else []),
         *([_OPTIMISED] if any(row.optimizer != "Baseline" for row in rows) else []),
+        *([_UNEQUAL] if any(own.unequal_clusters for own in samples) else []),
+        *([_FEW] if any(0 < own.n_samples < _FEW_SAMPLES for own in samples) else []),
     ]

@@ -38,7 +38,8 @@ def to_markdown(summary: Summary) -> str:
 def markdown_table(table: TextTable) -> str:
     def show(cell: TextCell) -> str:
         text = f"**{cell.text}**" if cell.best else cell.text
-        return f"{text}†" if cell.significant else text
+        marked = f"{text}†" if cell.significant else text
+        return " ".join([marked, *cell.beside])
 
     return plain_markdown(table.columns, [[show(cell) for cell in row] for row in table.rows])
 
@@ -102,12 +103,12 @@ def _names(row: Row) -> dict[str, Any]:
 def _figures(row: Row, metric: str) -> dict[str, Any]:
     over = {f"sample_{name}" if name in ("std", "ci_low", "ci_high") else name: value
             for name, value in asdict(row.samples[metric]).items()}  # fmt: skip
-    counts = {name: getattr(row, name) for name in ("n", "n_errors", "n_skipped")}
+    counts = {name: getattr(row, name) for name in ("n", "n_errors", "n_unreadable", "n_skipped")}
     return {**asdict(row.metrics[metric]), **counts, **over}
 
 
 _COMPARED = ("baseline", "difference", "difference_ci_low", "difference_ci_high", "p", "p_holm", "test", "effect_size",
-             "detectable", "n_pairs", "wins", "ties", "losses", "verdict")  # fmt: skip
+             "detectable", "n_pairs", "wins", "ties", "losses", "verdict", "reason")  # fmt: skip
 
 
 def _against(compared: Any) -> dict[str, Any]:

@@ -155,6 +155,10 @@ class BenchmarkConfig(_Named):
 class SystemConfig(_Named):
     """A system and its options."""
 
+    seed_changes_system: bool = False
+    """Whether every seed makes another system of it, as training or a search does: comparisons are then about other
+    seeds too, and need more than one."""
+
 
 class OptimizerConfig(_Named):
     """An optimizer and its options; `Baseline` is none."""
@@ -231,7 +235,7 @@ class GateConfig(_Frozen):
     alpha: float = Field(default=0.05, gt=0, lt=1)
     """Level of the paired tests, over all systems of a metric together (Holm)."""
     min_effect: float = Field(default=0.05, gt=0)
-    """A drop up to this is none: absolute for metrics between 0 and 1, else a share of the baseline's mean."""
+    """A drop up to this is none: a share of the metric's range, or of the baseline's mean where it has no range."""
     max_cost_growth: float | None = Field(default=0.25, ge=0)
     """How much more a sample may cost than in the baseline, as a share; null does not look."""
     max_error_share: float | None = Field(default=0.05, ge=0, le=1)

@@ -96,6 +96,7 @@ def system(
     options: type[Options] = Options,
     roles: tuple[str, ...] = (),
     calls_per_case: float = 1.0,
+    seed_changes_system: bool = False,
     version: str | None = None,
 ) -> Callable[[BuildT], BuildT]:
     """Decorator: add a system to a suite. The function takes a context and the options and returns the system."""
@@ -103,7 +104,9 @@ def system(
     def register(build: BuildT) -> BuildT:
         known = get_suite(suite)
         _check("system", name)
-        spec = SystemSpec(build, options, roles, calls_per_case, version=version)
+        spec = SystemSpec(
+            build, options, roles, calls_per_case, seed_changes_system=seed_changes_system, version=version
+        )
         _loaded[suite] = replace(known, systems={**known.systems, name: spec})
         return build
 

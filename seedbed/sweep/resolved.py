@@ -63,6 +63,8 @@ class ResolvedCell:
     system_name: str
     system_spec: SystemSpec
     system_options: Options
+    seed_changes_system: bool
+    """Whether a seed makes another system of it, said by the system or by the config; an optimizer apart."""
     optimizer_name: str
     optimizer_spec: OptimizerSpec | None
     """None for Baseline."""

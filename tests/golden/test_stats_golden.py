@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from seedbed.analysis.intervals import mcnemar_exact, wilson
+from seedbed.analysis.intervals import wilson
+from seedbed.analysis.significance import mcnemar_exact
 from tests.support.golden import lines
 
 _ROWS = lines("stats.jsonl")

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from seedbed.analysis.intervals import Interval, cluster_bootstraps, only_points, wilson
+from seedbed.analysis.bootstrap import cluster_bootstraps, only_points
+from seedbed.analysis.intervals import Interval, wilson
 from seedbed.analysis.means import mean
 from seedbed.suite import ScoreRow
 from seedbed.suites.contract_risk.levels import ENGLISH, LEVELS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seedbed.analysis.intervals import holm, mcnemar_exact
+from seedbed.analysis.significance import holm, mcnemar_exact
 from seedbed.suite import ScoreRow
 from seedbed.suites.contract_risk.chance import draw_level
 from seedbed.suites.contract_risk.figures import aggregate

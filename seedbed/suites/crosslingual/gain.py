@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from seedbed.analysis.intervals import only_points, resampled_weights
+from seedbed.analysis.bootstrap import only_points, resampled_weights
 from seedbed.analysis.means import mean, sample_std
 from seedbed.suite import ScoreRow
 from seedbed.suites.crosslingual.metrics import cnbe, cnbe_ratio

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seedbed.analysis.intervals import Interval, cluster_bootstraps
+from seedbed.analysis.bootstrap import cluster_bootstraps
+from seedbed.analysis.intervals import Interval
 from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suite import CellResult
 from seedbed.suites.finance_dialog.tallies import QUOTIENTS, Quotient, Tally, add, availability

@@ -1,21 +1,18 @@
-"""Intervals and tests: what the golden vectors do not show."""
+"""Intervals of means: Wilson's, and Student's with pseudo-samples at the ends of the range."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from seedbed.analysis import intervals
-from seedbed.analysis.intervals import (
-    Interval,
-    cluster_bootstraps,
-    holm,
-    mcnemar_exact,
-    points_only,
-    wilson,
-)
-from seedbed.analysis.means import mean
+from seedbed.analysis import mean_interval
+from seedbed.analysis.columns import Columns, estimate
+from seedbed.analysis.intervals import wilson
+
+NONE = np.array([-math.inf]), np.array([math.inf])
 
 
 def test_wilson_of_no_cases_is_undefined() -> None:
@@ -34,77 +31,76 @@ def test_wilson_is_symmetric() -> None:
     assert few.low == pytest.approx(1 - many.high)
 
 
-def test_mcnemar_does_not_care_which_system_comes_first() -> None:
-    assert mcnemar_exact(3, 11) == mcnemar_exact(11, 3)
+def test_a_rate_of_single_samples_under_one_seed_has_wilsons_interval() -> None:
+    values = [1.0] * 5 + [0.0] * 5
+    assert mean_interval(values, kind="rate")[1:] == pytest.approx((0.236593090513, 0.763406909487))
+    assert mean_interval(values)[1] < 0.2365
 
 
-def test_holm_multiplies_the_smallest_by_the_number_of_tests_and_never_falls() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+def test_the_interval_is_the_formula_with_one_pseudo_sample_at_each_end() -> None:
+    values = np.array([0.2, 0.4, 0.9, 0.7])
+    all_in = np.concatenate([values, [0.0, 1.0]])
+    mean = all_in.mean()
+    half = stats.t.ppf(0.975, 3) * math.sqrt(4 / 3 * ((all_in - mean) ** 2).sum() / 36)
+    assert mean_interval(values) == pytest.approx((values.mean(), max(0, mean - half), min(1, mean + half)))
 
 
-def test_holm_stops_at_one() -> None:
-    assert holm([0.6, 0.7]) == [1.0, 1.0]
+def test_seeds_of_a_sample_are_averaged_first() -> None:
+    seeds = np.array([[0.0, 1.0], [1.0, np.nan], [0.4, 0.6]])
+    assert mean_interval(seeds) == mean_interval([0.5, 1.0, 0.5])
 
 
-def test_holm_leaves_out_what_was_not_tested() -> None:
-    assert holm([None, 0.02, None]) == [None, 0.02, None]
+@pytest.mark.parametrize("values", [[1.0] * 60, [0.0] * 60, [0.5] * 60, [1.0] * 59 + [0.0], [1.0], [0.3, 0.3]])
+@pytest.mark.parametrize("per_cluster", [1, 6])
+def test_no_interval_leaves_the_range_or_has_no_width(values: list[float], per_cluster: int) -> None:
+    clusters = [i // per_cluster for i in range(len(values))]
+    mean, low, high = mean_interval(values, clusters=clusters)
+    assert 0 <= low < high <= 1
+    assert low <= mean <= high
 
 
-def _share(sums: Any) -> dict[str, Any]:
-    return {"share": sums[:, 0] / sums[:, 1]}
+def test_an_interval_scales_with_the_range() -> None:
+    values = np.random.default_rng(1).random(40)
+    low, high = mean_interval(values)[1:]
+    assert mean_interval(1 + 4 * values, value_range=(1, 5))[1:] == pytest.approx((1 + 4 * low, 1 + 4 * high))
 
 
-def _interval(rows: Mapping[str, Sequence[int]], seed: int = 0, n: int = 1000) -> Interval | None:
-    """Of the share of ones."""
-    return cluster_bootstraps({name: (sum(own), len(own)) for name, own in rows.items()}, _share, seed, n).get("share")
+def test_clusters_make_it_wider_as_their_number_asks() -> None:
+    values = np.repeat([0.0, 1.0] * 5, 6)
+    _, low, high = mean_interval(values, clusters=np.repeat(np.arange(10), 6))
+    assert high - low > 2 * (mean_interval(values)[2] - mean_interval(values)[1])
 
 
-def test_bootstrap_is_the_same_for_the_same_seed_whatever_the_order() -> None:
-    rows = {"a": [1, 1], "b": [0, 1], "c": [0, 0]}
-    turned = dict(reversed(rows.items()))
-    assert _interval(rows, 3, 200) == _interval(turned, 3, 200)
+def test_without_a_range_it_is_students_interval_and_nothing_where_nothing_varies() -> None:
+    values = [120.0, 150.0, 90.0, 200.0]
+    low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    assert mean_interval(values, value_range=None)[1:] == pytest.approx((low, high))
+    assert mean_interval([7.0, 7.0, 7.0], value_range=None) == (7.0, -math.inf, math.inf)
 
 
-def test_bootstrap_draws_as_a_loop_over_resamples_would() -> None:
-    rows = {f"c{i}": [int(j < i % 4) for j in range(1 + i % 5)] for i in range(17)}
-    clusters = [rows[name] for name in sorted(rows)]
-    shares = [
-        mean([float(value) for index in drawn for value in clusters[index]]) or 0.0
-        for drawn in np.random.default_rng(5).integers(17, size=(300, 17)).tolist()
-    ]
-    interval = _interval(rows, 5, 300)
-    assert interval is not None
-    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(shares, (0.025, 0.975))), abs=1e-12)
+def test_no_value_is_no_mean() -> None:
+    assert all(math.isnan(figure) for figure in mean_interval([math.nan, math.nan]))
 
 
-def test_draws_do_not_depend_on_how_much_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = {f"c{i}": [i % 2, i % 3 == 0] for i in range(40)}
-    whole = _interval(rows, 7, 500)
-    monkeypatch.setattr(intervals, "BLOCK", 1000)
-    assert _interval(rows, 7, 500) == whole
+def test_the_error_of_clusters_of_one_size_is_the_linearised_one() -> None:
+    values = np.random.default_rng(2).random((12, 1))
+    columns = Columns.of(values, np.arange(12) // 3)
+    found = estimate(columns.sums, columns.counts, *NONE, 0.0)
+    residuals = (values - values.mean()).reshape(4, 3).sum(axis=1)
+    assert found.error[0] == pytest.approx(math.sqrt(4 / 3 * (residuals**2).sum()) / 12)
+    assert found.degrees[0] == 3
 
 
-def test_bootstrap_keeps_clusters_whole() -> None:
-    balanced = {name: [0, 1] for name in "abcd"}
-    assert _interval(balanced, 0, 200) == Interval(0.5, 0.5)
+def test_unequal_clusters_widen_it_as_leaving_one_out_does() -> None:
+    values = np.random.default_rng(3).random(12)
+    clusters = np.array([0] * 7 + [1] * 3 + [2] * 2)
+    columns = Columns.of(values[:, None], clusters)
+    without = [values[clusters != c].mean() - values.mean() for c in range(3)]
+    found = estimate(columns.sums, columns.counts, *NONE, 0.0)
+    assert found.error[0] == pytest.approx(math.sqrt(2 / 3 * sum(d * d for d in without)))
+    assert found.degrees[0] == pytest.approx(144 / (49 + 9 + 4) - 1)
 
 
-def test_bootstrap_covers_the_estimate() -> None:
-    interval = _interval({str(i): [int(i % 3 == 0)] for i in range(60)})
-    assert interval is not None
-    assert interval.low < 1 / 3 < interval.high
-    assert interval.high - interval.low == pytest.approx(2 * 1.96 * (2 / 9 / 60) ** 0.5, rel=0.25)
-
-
-def test_bootstrap_of_one_cluster_is_undefined() -> None:
-    assert _interval({"a": [1, 0]}) is None
-
-
-def test_bootstrap_of_a_figure_that_is_mostly_undefined_is_undefined() -> None:
-    sums = {"a": [1.0], "b": [0.0]}
-    assert cluster_bootstraps(sums, lambda totals: {"x": np.full(len(totals), np.nan)}) == {"x": None}
-
-
-def test_who_asks_for_points_only_gets_no_interval() -> None:
-    with points_only():
-        assert _interval({"a": [1], "b": [0]}) is None
+def test_a_cluster_a_sample_is_asked_for() -> None:
+    with pytest.raises(ValueError, match="2 for 3 samples"):
+        mean_interval([1.0, 0.0, 1.0], clusters=["a", "b"])

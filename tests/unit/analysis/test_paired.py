@@ -1,122 +1,136 @@
-"""Resampling and paired tests, against closed forms and scipy."""
+"""Comparisons of two systems on the same samples."""
 
 from __future__ import annotations
 
-import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from seedbed.analysis.paired import (
-    bootstrap_interval,
-    detectable,
-    effect_size,
-    mcnemar_of,
-    rate_interval,
-    resampled_means,
-    sign_flip_p,
-    standard_error,
-)
+from seedbed.analysis import compare_paired
+from seedbed.analysis.columns import Columns
+from seedbed.analysis.paired import effect_size, paired_columns
+from seedbed.analysis.seeds import seed_spread
+
+RNG = np.random.default_rng
 
 
-def column(values: list[float]) -> np.ndarray:
-    return np.array(values, dtype=float)[:, None]
+def test_the_difference_is_of_means_over_seeds_on_samples_that_both_have() -> None:
+    own = [[1.0, 0.0], [0.8, np.nan], [np.nan, np.nan], [0.5, 0.5]]
+    base = [[0.0], [0.4], [0.9], [0.6]]
+    found = compare_paired(own, base)
+    assert found.difference == pytest.approx((0.5 + 0.4 - 0.1) / 3)
+    assert (found.n, found.n_clusters, found.n_seeds) == (3, 3, 2)
 
 
-def test_the_bootstrap_interval_of_many_samples_is_the_normal_one() -> None:
-    values = np.random.default_rng(1).normal(0.3, 1.0, 800)
-    means = resampled_means(column(values.tolist()), np.ones((800, 1)), draws=4000)
-    found = bootstrap_interval(means[:, 0], 800)
-    half = 1.96 * values.std(ddof=1) / math.sqrt(800)
-    assert found is not None
-    assert found.low == pytest.approx(values.mean() - half, abs=0.1 * half)
-    assert found.high == pytest.approx(values.mean() + half, abs=0.1 * half)
+def test_the_interval_has_half_a_pseudo_sample_at_each_end() -> None:
+    own, base = RNG(0).random(20), RNG(1).random(20)
+    differences = own - base
+    mean = differences.sum() / 21
+    spread = ((differences - mean) ** 2).sum() + 0.5 * ((1 - mean) ** 2 + (1 + mean) ** 2)
+    half = stats.t.ppf(0.975, 19) * math.sqrt(20 / 19 * spread) / 21
+    found = compare_paired(own, base)
+    assert (found.ci_low, found.ci_high) == pytest.approx((mean - half, mean + half))
 
 
-def test_few_clusters_widen_the_interval_as_students_t_does() -> None:
-    values = np.random.default_rng(2).normal(0, 1, 8)
-    means = resampled_means(column(values.tolist()), np.ones((8, 1)), draws=20_000)[:, 0]
-    found = bootstrap_interval(means, 8)
-    plain = np.quantile(means, [0.025, 0.975])
-    assert found is not None
-    assert found.low < plain[0]
-    assert found.high > plain[1]
+def test_ties_have_an_interval_with_width_and_something_detectable() -> None:
+    found = compare_paired(np.ones(60), np.ones(60))
+    assert found.p == 1.0
+    assert found.ci_low < -0.03
+    assert found.ci_high > 0.03
+    assert found.detectable is not None
+    assert found.detectable > 0.05
 
 
-def test_whole_clusters_are_drawn() -> None:
-    # Two clusters of equal samples: each draw holds both, or one of them twice.
-    means = resampled_means(np.array([[10.0], [0.0]]), np.array([[10.0], [10.0]]), draws=500)
-    assert set(np.round(means[:, 0], 9).tolist()) == {0.0, 0.5, 1.0}
+def test_five_clusters_can_never_show_anything() -> None:
+    own, base = RNG(2).random(60) + 0.5, RNG(3).random(60)
+    found = compare_paired(own, base, clusters=np.repeat(np.arange(5), 12), value_range=(0, 2))
+    assert found.p == 0.0625
+    assert found.detectable is None
 
 
-def test_the_same_seed_gives_the_same_draws() -> None:
-    arguments = (column([1.0, 2.0, 4.0]), np.ones((3, 1)))
-    assert np.array_equal(resampled_means(*arguments, seed=3), resampled_means(*arguments, seed=3))
+def test_six_clusters_can_but_not_among_five_tests() -> None:
+    own, base = RNG(2).random(60), RNG(3).random(60)
+    clusters = np.repeat(np.arange(6), 10)
+    assert compare_paired(own, base, clusters=clusters).detectable is not None
+    assert compare_paired(own, base, clusters=clusters, tests_in_family=5).detectable is None
 
 
-def test_a_figure_that_no_draw_has_has_no_interval() -> None:
-    means = resampled_means(np.zeros((4, 1)), np.zeros((4, 1)), draws=50)
-    assert np.isnan(means).all()
-    assert bootstrap_interval(means[:, 0], 4) is None
+def test_one_cluster_is_no_test() -> None:
+    found = compare_paired([1.0, 1.0], [0.0, 0.0], clusters=["a", "a"])
+    assert (found.p, found.detectable, found.ci_low, found.ci_high) == (None, None, -1.0, 1.0)
 
 
-def test_the_permutation_test_of_few_pairs_tries_every_sign() -> None:
-    differences = [0.5, 0.25, -0.125, 1.0, 0.75]
-    total = abs(sum(differences))
-    signs = itertools.product((1, -1), repeat=5)
-    expected = np.mean([abs(sum(s * d for s, d in zip(row, differences, strict=True))) >= total for row in signs])
-    assert sign_flip_p(column(differences)) == [pytest.approx(expected)]
+def test_one_seed_of_an_optimizer_says_nothing_of_the_next() -> None:
+    own, base = RNG(4).random((50, 1)), RNG(5).random((50, 1))
+    found = compare_paired(own, base, seed_changes_system=True)
+    assert (found.p, found.detectable, found.ci_low, found.ci_high) == (None, None, -1.0, 1.0)
 
 
-def test_the_permutation_test_of_many_pairs_agrees_with_scipy() -> None:
-    values = np.random.default_rng(5).normal(0.4, 1, 60)
-    own = sign_flip_p(column(values.tolist()), flips=20_000)[0]
-    theirs = stats.permutation_test(
-        (values,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(1)
-    ).pvalue
-    assert own == pytest.approx(theirs, abs=0.01)
+def test_samples_and_seeds_together_are_the_formula() -> None:
+    """Against the definition, written out with loops: clusters of two samples."""
+    differences = RNG(6).normal(0.1, 0.2, (12, 3)) + RNG(7).normal(0, 0.1, (1, 3))
+    clusters = np.arange(12) // 2
+    c, s, n = 6, 3, 12
+    mean = differences.mean()
+    psi = [[c / n * sum(differences[i, k] - mean for i in (2 * j, 2 * j + 1)) for k in range(s)] for j in range(c)]
+    a = s * sum((sum(row) / s) ** 2 for row in psi) / (c - 1)
+    b = c * sum((sum(row[k] for row in psi) / c) ** 2 for k in range(s)) / (s - 1)
+    v = (a + b) / (c * s)
+    df = (a + b) ** 2 / (a * a / (c - 1) + b * b / (s - 1))
+    p_both = 2 * stats.t.sf(mean / math.sqrt(v), df)
+    p_seeds = 2 * stats.t.sf(mean / math.sqrt(b / (c * s)), s - 1)
+    over_samples = compare_paired(differences, np.zeros((12, 1)), clusters=clusters)
+    found = compare_paired(differences, np.zeros((12, 1)), clusters=clusters, seed_changes_system=True)
+    assert found.p == pytest.approx(max(p_both, p_seeds, over_samples.p or 0))
+    halves = [stats.t.ppf(0.975, df) * math.sqrt(v), stats.t.ppf(0.975, s - 1) * math.sqrt(b / (c * s))]
+    assert (found.ci_low, found.ci_high) == pytest.approx((max(-1, mean - max(halves)), min(1, mean + max(halves))))
 
 
-def test_no_difference_at_all_is_no_evidence() -> None:
-    assert sign_flip_p(np.zeros((30, 1))) == [1.0]
+def test_seeds_that_are_all_alike_leave_the_test_over_samples() -> None:
+    own = np.repeat(RNG(8).random((40, 1)) * 0.5 + 0.5, 3, axis=1)
+    base = np.repeat(RNG(9).random((40, 1)) * 0.9, 3, axis=1)
+    assert compare_paired(own, base, seed_changes_system=True).p == pytest.approx(compare_paired(own, base).p, abs=2e-3)
 
 
-def test_a_p_from_random_signs_is_never_zero() -> None:
-    assert 0 < sign_flip_p(np.ones((200, 1)))[0] < 0.001
+def test_a_missing_answer_of_one_seed_does_not_shift_the_difference() -> None:
+    """A seed's systems are far apart; what is missing under one is filled with what that seed lets expect."""
+    own = np.tile([0.3, 0.5, 0.7], (30, 1))
+    own[:10, 2] = np.nan
+    found = compare_paired(own, np.full((30, 1), 0.5), seed_changes_system=True)
+    assert found.difference == pytest.approx(0.0, abs=1e-6)
 
 
-def test_mcnemar_counts_only_pairs_that_differ() -> None:
-    assert mcnemar_of([1.0] * 10 + [-1.0] * 2 + [0.0] * 500) == pytest.approx(0.03857421875)
+def _false_alarms(seed_sd: float, n: int = 200, seeds: int = 3, sweeps: int = 300) -> tuple[float, float]:
+    """Shares of sweeps without a true gain in which a test over samples, and one over seeds too, finds one."""
+    rng = RNG(20240917)
+    ease = rng.uniform(0.2, 0.8, (n, 1, sweeps))
+    shift = rng.normal(0, seed_sd, (1, seeds, sweeps))
+    own, base = (rng.random((n, seeds, sweeps)) < chance for chance in (np.clip(ease + shift, 0, 1), ease))
+    differences, clusters = own.astype(float) - base, np.arange(n)
+    columns: Any = Columns.of(differences.mean(axis=1), clusters)
+    arguments: Any = ([(0.0, 1.0)] * sweeps, [False] * sweeps)
+    naive = paired_columns(columns, *arguments, flips=499)
+    honest = paired_columns(columns, *arguments, seed_spread(differences, clusters), flips=499)
+    return float((naive.p < 0.05).mean()), float((honest.p < 0.05).mean())
 
 
-def test_the_sign_flip_of_rates_is_mcnemar() -> None:
-    differences = [1.0] * 9 + [-1.0] * 3
-    assert sign_flip_p(column(differences))[0] == pytest.approx(mcnemar_of(differences))
+def test_a_gain_that_is_only_the_luck_of_seeds_is_no_finding() -> None:
+    """Three seeds of an optimizer end up apart by 0.1: a test by sample alone is wrong in a third of all sweeps."""
+    naive, honest = _false_alarms(0.1)
+    assert naive > 0.25
+    assert honest <= 0.065
 
 
-def test_wilson_is_for_rates_only() -> None:
-    assert rate_interval([0.0, 1.0, 0.5]) is None
-    found = rate_interval([1.0] * 5 + [0.0] * 5)
-    assert found is not None
-    assert found.low == pytest.approx(0.236593090513)
-
-
-def test_the_error_of_samples_on_their_own_is_s_over_root_n() -> None:
-    values = [0.1, 0.4, 0.4, 0.9]
-    assert standard_error(column(values)[:, 0], np.ones(4)) == pytest.approx(stats.sem(values))
+def test_systems_on_other_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 samples against 3"):
+        compare_paired([1, 0], [1, 0, 1])
+    with pytest.raises(ValueError, match="2 seeds against 3"):
+        compare_paired(np.ones((4, 2)), np.ones((4, 3)))
 
 
 def test_the_effect_size_is_the_mean_in_standard_deviations() -> None:
     assert effect_size([1.0, 2.0, 3.0]) == pytest.approx(2.0)
     assert effect_size([1.0, 1.0]) is None
-
-
-def test_the_detectable_difference_is_found_with_the_power_it_says() -> None:
-    n, rng = 40, np.random.default_rng(0)
-    shift = detectable(1 / math.sqrt(n), n - 1)
-    assert shift is not None
-    draws = rng.normal(shift, 1, (4000, n))
-    found = stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05
-    assert found.mean() == pytest.approx(0.8, abs=0.03)

@@ -17,7 +17,7 @@ from seedbed.report.tables import TextCell, TextTable
 from seedbed.sweep.registry import get_suite
 
 SUITES = ("crosslingual", "contract_risk", "rag_quality", "prompt_optimization", "finance_dialog")
-_NO_SAMPLES = OverSamples(0, 0, None, None, None, None)
+_SAMPLES = OverSamples(300, 300, 0.4, 0.456, 0.789, "pseudo-samples", 300.0, 1, 0.45, 0.79, 0.6, 299)
 _UNESCAPED = re.compile(r"(?<!\\)[#~]")
 _IN_MATH = re.compile(r"(?<!\\)\$[^$]*\$")
 
@@ -26,9 +26,9 @@ def row(suite: str, benchmark: str, system: str, place: int) -> Row:
     metrics = get_suite(suite).metrics
     return Row(
         suite=suite, benchmark=benchmark, system=system, optimizer="Baseline", model="reader", label=system,
-        is_baseline=place == 0, n_seeds=3, n_seeds_planned=3, n=900, n_errors=1, n_skipped=2,
+        is_baseline=place == 0, n_seeds=3, n_seeds_planned=3, n=897, n_errors=1, n_skipped=2, n_unreadable=0,
         metrics={m.name: OverSeeds(0.5 + place / 100, 0.123456, 0.4, 0.6, 3) for m in metrics},
-        samples={m.name: _NO_SAMPLES for m in metrics},
+        samples={m.name: _SAMPLES for m in metrics},
         tokens_in=1_234_567, tokens_out=12_345, list_usd=12.3456, spent_usd=None,
     )  # fmt: skip
 
@@ -116,7 +116,7 @@ def test_every_figure_is_in_some_block_and_names_stand_in_each() -> None:
     heads = [line.removesuffix(r" \\").split(" & ") for _, lines in made for line in lines[:1]]
     shown = {head for own in heads for head in own}
     labels = {tex(metric.label) for suite in SUITES for metric in get_suite(suite).metrics}
-    assert labels | {"n", "errors", "skipped", "seeds", "tokens", r"list \$", r"paid \$"} <= shown
+    assert labels | {"n", "errors", "skipped", "tokens", r"list \$", r"paid \$"} <= shown
     assert {own[0] for own in heads} == {"system"}
 
 
@@ -130,12 +130,19 @@ def test_the_counts_stay_together() -> None:
     made = tabulars(to_latex(summary(["full", "no_rules"])))
     counted = [lines[0] for _, lines in made if " n & " in lines[0]]
     assert len(counted) == len(SUITES)
-    assert all(line.endswith(r"n & errors & skipped & seeds & tokens & list \$ & paid \$ \\") for line in counted)
+    assert all(line.endswith(r"n & errors & skipped & tokens & list \$ & paid \$ \\") for line in counted)
 
 
 def test_best_is_bold_with_the_spread_below_and_the_dagger_above() -> None:
     table = TextTable("T", ["s", "F1"], 1, [[TextCell("a_b"), TextCell("0.95 ± 0.02", best=True, significant=True)]])
     assert r"a\_b & \textbf{0.95}$^{\dagger}_{\pm 0.02}$ \\" in latex_table(table, "tab:x", simulated=False)
+
+
+def test_the_interval_stands_below_in_small_print() -> None:
+    cell = TextCell("0.95 ± 0.02", best=True, beside=("[0.91, 0.98]", "p 0.030"))
+    table = TextTable("T", ["s", "F1"], 1, [[TextCell("a"), cell]])
+    ((_, lines),) = tabulars(latex_table(table, "tab:x", simulated=False))
+    assert lines[1:] == [r"a & \textbf{0.95}$_{\pm 0.02}$ \\", r" & \tiny [0.91, 0.98] \\", r" & \tiny p 0.030 \\"]
 
 
 def test_a_long_table_goes_on_in_another_float() -> None:

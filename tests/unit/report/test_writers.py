@@ -47,8 +47,27 @@ def test_the_best_is_bold_and_the_baseline_has_no_dagger(toy_run: Path) -> None:
     _, rows = read_markdown((toy_run / "summary.md").read_text(encoding="utf-8"))[0]
     shown = {row[1]: row[2] for row in rows}
     assert shown["strong"].startswith("**")
-    assert shown["strong"].endswith("**†")
+    assert "**† [" in shown["strong"]
     assert "†" not in shown["weak"]
+
+
+def test_only_the_first_metric_has_daggers_and_the_others_show_p(toy_run: Path) -> None:
+    columns, rows = read_markdown((toy_run / "summary.md").read_text(encoding="utf-8"))[0]
+    strong = dict(zip(columns, next(row for row in rows if row[1] == "strong"), strict=True))
+    assert "†" in strong["Digits"]
+    assert " p " not in strong["Digits"]
+    others = [strong[metric] for metric in ("Right_%", "F1")]
+    assert not any("†" in cell for cell in others)
+    assert all(" p " in cell for cell in others)
+
+
+def test_figures_stand_with_their_interval_and_n_as_samples_x_seeds(toy_run: Path) -> None:
+    columns, rows = read_markdown((toy_run / "summary.md").read_text(encoding="utf-8"))[0]
+    for row, data in zip(rows, summary(toy_run)["rows"], strict=True):
+        shown = dict(zip(columns, row, strict=True))
+        samples = data["samples"]["digits"]
+        assert f"[{samples['ci_low']:.3f}, {samples['ci_high']:.3f}]" in shown["Digits"]
+        assert shown["n"] == ("24 x 2" if data["n"] == 48 else f"{data['n']} of 24 x 2")
 
 
 def test_every_mean_stands_with_n_errors_and_skipped(toy_run: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seedbed.analysis.intervals import points_only
+from seedbed.analysis.bootstrap import points_only
 from seedbed.suite import Answer, Case, SampleUsage, ScoreRow
 from seedbed.suites.contract_risk import SUITE
 from seedbed.suites.contract_risk.figures import aggregate, confusion

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.analysis.comparisons import judged
+from seedbed.analysis.families import judged
+from seedbed.analysis.measured import Measured
 from seedbed.analysis.results import Comparison
 from seedbed.lm.prices import token_cost
 from seedbed.lm.runtime import close_runtimes
@@ -86,8 +87,9 @@ def test_the_demo_has_them_for_every_seed() -> None:
 
 
 def test_they_make_no_other_test_harder() -> None:
-    def compared(label: str, p: float) -> Comparison:
-        return Comparison("contract_risk", "clauses", "m", label, "full", "accuracy", reference=label in TRIVIAL, p=p)
+    def compared(label: str, p: float) -> Measured:
+        names = ("contract_risk", "clauses", "m", label, "full", "accuracy")
+        return Measured(Comparison(*names, reference=label in TRIVIAL, p=p))
 
     alone = judged([compared("no_rag", 0.02), compared("no_rules", 0.03)])
     beside = judged([compared("no_rag", 0.02), compared("no_rules", 0.03), *(compared(name, 0.9) for name in TRIVIAL)])

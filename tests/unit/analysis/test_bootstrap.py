@@ -1,0 +1,72 @@
+"""Resampling of whole clusters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seedbed.analysis import bootstrap
+from seedbed.analysis.bootstrap import cluster_bootstraps, points_only
+from seedbed.analysis.intervals import Interval
+from seedbed.analysis.means import mean
+
+
+def _share(sums: Any) -> dict[str, Any]:
+    return {"share": sums[:, 0] / sums[:, 1]}
+
+
+def _interval(rows: Mapping[str, Sequence[int]], seed: int = 0, n: int = 1000) -> Interval | None:
+    """Of the share of ones."""
+    return cluster_bootstraps({name: (sum(own), len(own)) for name, own in rows.items()}, _share, seed, n).get("share")
+
+
+def test_bootstrap_is_the_same_for_the_same_seed_whatever_the_order() -> None:
+    rows = {"a": [1, 1], "b": [0, 1], "c": [0, 0]}
+    turned = dict(reversed(rows.items()))
+    assert _interval(rows, 3, 200) == _interval(turned, 3, 200)
+
+
+def test_bootstrap_draws_as_a_loop_over_resamples_would() -> None:
+    rows = {f"c{i}": [int(j < i % 4) for j in range(1 + i % 5)] for i in range(17)}
+    clusters = [rows[name] for name in sorted(rows)]
+    shares = [
+        mean([float(value) for index in drawn for value in clusters[index]]) or 0.0
+        for drawn in np.random.default_rng(5).integers(17, size=(300, 17)).tolist()
+    ]
+    interval = _interval(rows, 5, 300)
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(shares, (0.025, 0.975))), abs=1e-12)
+
+
+def test_draws_do_not_depend_on_how_much_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {f"c{i}": [i % 2, i % 3 == 0] for i in range(40)}
+    whole = _interval(rows, 7, 500)
+    monkeypatch.setattr(bootstrap, "BLOCK", 1000)
+    assert _interval(rows, 7, 500) == whole
+
+
+def test_bootstrap_keeps_clusters_whole() -> None:
+    balanced = {name: [0, 1] for name in "abcd"}
+    assert _interval(balanced, 0, 200) == Interval(0.5, 0.5)
+
+
+def test_bootstrap_covers_the_estimate() -> None:
+    interval = _interval({str(i): [int(i % 3 == 0)] for i in range(60)})
+    assert interval is not None
+    assert interval.low < 1 / 3 < interval.high
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * (2 / 9 / 60) ** 0.5, rel=0.25)
+
+
+def test_bootstrap_of_one_cluster_is_undefined() -> None:
+    assert _interval({"a": [1, 0]}) is None
+
+
+def test_bootstrap_of_a_figure_that_is_mostly_undefined_is_undefined() -> None:
+    sums = {"a": [1.0], "b": [0.0]}
+    assert cluster_bootstraps(sums, lambda totals: {"x": np.full(len(totals), np.nan)}) == {"x": None}
+
+
+def test_who_asks_for_points_only_gets_no_interval() -> None:
+    with points_only():
+        assert _interval({"a": [1], "b": [0]}) is None

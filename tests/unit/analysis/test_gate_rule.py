@@ -1,0 +1,87 @@
+"""A pass is earned."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from seedbed.analysis import gate_verdict
+from seedbed.analysis.columns import Columns
+from seedbed.analysis.gate_rule import lower_bound
+
+RNG = np.random.default_rng
+
+
+def test_nine_of_200_right_answers_lost_are_no_pass() -> None:
+    """A drop of 0.045 with p = 0.004 was once "pass: no worse"."""
+    night = np.ones(200)
+    night[:9] = 0
+    assert gate_verdict(night, np.ones(200), kind="rate", min_effect=0.05) == "inconclusive"
+    assert gate_verdict(night, np.ones(200), kind="rate", min_effect=0.03) == "fail"
+    assert gate_verdict(night, np.ones(200), kind="rate", min_effect=0.1) == "pass"
+
+
+def test_200_of_300_undefined_values_are_no_pass() -> None:
+    night = np.ones(300)
+    assert gate_verdict(night, np.ones(300), min_effect=0.05) == "pass"
+    night[:200] = np.nan
+    assert gate_verdict(night, np.ones(300), min_effect=0.05) == "inconclusive"
+
+
+def test_what_the_baseline_has_no_score_of_is_not_asked_for() -> None:
+    half = np.where(np.arange(600) % 2, 1.0, np.nan)
+    assert gate_verdict(half, half, min_effect=0.05) == "pass"
+
+
+def test_ties_of_60_samples_do_not_rule_out_a_drop_of_a_hundredth() -> None:
+    assert gate_verdict(np.ones(60), np.ones(60), min_effect=0.01) == "inconclusive"
+    assert gate_verdict(np.ones(60), np.ones(60), min_effect=0.05) == "pass"
+
+
+def test_the_bound_is_the_formula() -> None:
+    differences = RNG(0).normal(0, 0.2, 50).clip(-1, 1)
+    n = 50
+    m = differences.sum() / (n + 2)
+    v = (np.square(differences).sum() + 2) / (n + 2) - m * m
+    expected = m - stats.t.ppf(0.975, n - 1) * math.sqrt(v / (n + 2) * n / (n - 1))
+    columns = Columns.of(differences[:, None], np.arange(n))
+    assert lower_bound(columns, (0.0, 1.0)).lowest == pytest.approx(expected)
+
+
+def test_min_effect_is_a_share_of_the_range() -> None:
+    night, base = RNG(1).random(200), RNG(2).random(200)
+    for effect in (0.02, 0.05, 0.2):
+        small = gate_verdict(night, base, min_effect=effect)
+        assert gate_verdict(1 + 4 * night, 1 + 4 * base, value_range=(1, 5), min_effect=effect) == small
+
+
+def test_a_figure_without_a_range_is_judged_by_a_share_of_the_baseline() -> None:
+    base = RNG(3).normal(100, 5, 200)
+    assert gate_verdict(base + RNG(4).normal(0, 1, 200), base, value_range=None, min_effect=0.05) == "pass"
+    assert gate_verdict(base - RNG(5).normal(20, 1, 200), base, value_range=None, min_effect=0.05) == "fail"
+
+
+@pytest.mark.parametrize("per_cluster", [1, 5])
+def test_a_true_drop_of_min_effect_hardly_ever_passes(per_cluster: int) -> None:
+    rng, passed = RNG(6), 0
+    clusters = np.arange(300) // per_cluster
+    for _ in range(200):
+        ease = rng.uniform(0.2, 0.8, clusters.max() + 1)[clusters]
+        base = (rng.random(300) < ease).astype(float)
+        night = (rng.random(300) < ease - 0.05).astype(float)
+        columns = Columns.of((night - base)[:, None], clusters)
+        passed += lower_bound(columns, (0.0, 1.0)).lowest >= -0.05
+    assert passed <= 16
+
+
+def test_it_says_how_many_samples_would_decide() -> None:
+    differences = np.tile([0.3, -0.3], 30)
+    columns = Columns.of(differences[:, None], np.arange(60))
+    needed = lower_bound(columns, (0.0, 1.0)).samples_to_decide(0.05)
+    assert needed is not None
+    assert 100 < needed < 400
+    more = Columns.of(np.tile([0.3, -0.3], needed // 2 + 1)[:, None], np.arange(2 * (needed // 2 + 1)))
+    assert lower_bound(more, (0.0, 1.0)).lowest >= -0.05

@@ -1,0 +1,70 @@
+"""Tests of paired differences, against closed forms and scipy, and Holm's adjustment."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from seedbed.analysis.families import tests_left as left
+from seedbed.analysis.significance import holm, mcnemar_exact, mcnemar_p, sign_flip_p
+
+
+def column(values: list[float]) -> np.ndarray:
+    return np.array(values, dtype=float)[:, None]
+
+
+def test_mcnemar_does_not_care_which_system_comes_first() -> None:
+    assert mcnemar_exact(3, 11) == mcnemar_exact(11, 3)
+
+
+def test_holm_multiplies_the_smallest_by_the_number_of_tests_and_never_falls() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_holm_stops_at_one() -> None:
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+
+
+def test_holm_leaves_out_what_was_not_tested() -> None:
+    assert holm([None, 0.02, None]) == [None, 0.02, None]
+
+
+def test_the_level_of_a_test_is_shared_with_those_that_holm_has_left() -> None:
+    assert left([0.2, None, 0.001, 0.03]) == [1, 1, 3, 2]
+
+
+def test_the_permutation_test_of_few_pairs_tries_every_sign() -> None:
+    differences = [0.5, 0.25, -0.125, 1.0, 0.75]
+    total = abs(sum(differences))
+    signs = itertools.product((1, -1), repeat=5)
+    expected = np.mean([abs(sum(s * d for s, d in zip(row, differences, strict=True))) >= total for row in signs])
+    assert sign_flip_p(column(differences)) == [pytest.approx(expected)]
+
+
+def test_the_permutation_test_of_many_pairs_agrees_with_scipy() -> None:
+    values = np.random.default_rng(5).normal(0.4, 1, 60)
+    own = sign_flip_p(column(values.tolist()), flips=20_000)[0]
+    theirs = stats.permutation_test(
+        (values,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(1)
+    ).pvalue
+    assert own == pytest.approx(theirs, abs=0.01)
+
+
+def test_no_difference_at_all_is_no_evidence() -> None:
+    assert sign_flip_p(np.zeros((30, 1))) == [1.0]
+
+
+def test_a_p_from_random_signs_is_never_zero() -> None:
+    assert 0 < sign_flip_p(np.ones((200, 1)))[0] < 0.001
+
+
+def test_mcnemar_counts_only_pairs_that_differ() -> None:
+    assert mcnemar_p(column([1.0] * 10 + [-1.0] * 2 + [0.0] * 500)) == pytest.approx([0.03857421875])
+
+
+def test_the_sign_flip_of_rates_is_mcnemar() -> None:
+    differences = column([1.0] * 9 + [-1.0] * 3)
+    assert sign_flip_p(differences) == pytest.approx(mcnemar_p(differences).tolist())

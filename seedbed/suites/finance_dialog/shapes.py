@@ -88,4 +88,5 @@ class Trace(_Shape):
     profile_gt: TraceProfile | None = None
     blueprint: Blueprint | None = None
     raw_turns: list[dict[str, Any]] | None = None
-    turns: list[TraceTurn]
+    turns: list[TraceTurn] | None = None
+    """Null where the dialogue is not valid."""

@@ -1,5 +1,5 @@
-"""Running the cells of a config phase by phase, without Prefect; `python -m tests.support.cells CONFIG OUT` does so in
-a process of its own, which a test can then kill."""
+"""Running the cells of a config phase by phase, without Prefect; `python -m tests.support.cells CONFIG OUT [FIELD=VALUE
+...]` does so in a process of its own, which a test can then kill. A budget that is reached ends it with exit code 1."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seedbed.errors import BudgetReached
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run
 from seedbed.phases.prepare import prepare
@@ -53,10 +54,14 @@ def prepared(config: Path, root: Path, overrides: list[str] | None = None) -> Pr
 
 
 def main() -> None:
-    ready = prepared(Path(sys.argv[1]), Path(sys.argv[2]))
-    for cell in ready.plan.cells:
-        ready.all_phases(cell)
-    close_runtimes()
+    ready = prepared(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    try:
+        for cell in ready.plan.cells:
+            ready.all_phases(cell)
+    except BudgetReached as error:
+        sys.exit(str(error))
+    finally:
+        close_runtimes()
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ class Books:
     faults: Counter[str] = field(default_factory=Counter)
     by_body: Counter[str] = field(default_factory=Counter)
     answered_by_body: Counter[str] = field(default_factory=Counter)
+    told: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    """By body: the input and output tokens of each answer."""
     in_flight: int = 0
     max_in_flight: int = 0
     endless_bytes: int = 0
@@ -201,6 +203,7 @@ class Loopback:
         books = self.books
         books.answered += 1
         books.answered_by_body[name] += 1
+        books.told.setdefault(name, []).append((sent, received))
         books.tokens_in += sent
         books.tokens_out += received
         books.tokens_cached += cached
@@ -292,10 +295,11 @@ async def _spoil(request: web.BaseRequest, content: bytes, fault: str) -> web.St
         case "drip" | "mid_body":
             reply = web.StreamResponse(headers={"Content-Length": str(len(content))})
             await reply.prepare(request)
-            for at in range(len(content) if fault == "drip" else 8):
-                await reply.write(content[at : at + 1])
-                if fault == "drip":
-                    await asyncio.sleep(1.0)
+            with suppress(ConnectionError):  # its reader had enough
+                for at in range(len(content) if fault == "drip" else 8):
+                    await reply.write(content[at : at + 1])
+                    if fault == "drip":
+                        await asyncio.sleep(1.0)
             transport.abort()
             return reply
         case _:

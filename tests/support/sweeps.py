@@ -58,14 +58,14 @@ experiments:
 class Sweep:
     """A config on a server, and the commands on it."""
 
-    def __init__(self, folder: Path, server: Loopback, extra: str = "") -> None:
+    def __init__(self, folder: Path, server: Loopback, extra: str = "", template: str = SWEEP) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.server = server
         self.out = folder / "out"
         self.ledger = sqlite_url(self.out / "ledger.sqlite")
         self.config = folder / "loop.yaml"
         shutil.copy(Path(__file__).with_name("loop_suite.py"), folder)
-        self.config.write_text(SWEEP.format(url=server.url) + extra, encoding="utf-8")
+        self.config.write_text(template.format(url=server.url) + extra, encoding="utf-8")
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

@@ -41,7 +41,7 @@ class Row:
         for name in names:
             if self.data.get(name) is not None:
                 return self.data[name]
-        have = ", ".join(str(name) for name in self.data) or "nothing"
+        have = ", ".join(str(name)[:_SHOWN] for name in self.data) or "nothing"
         raise self.error(f"field {' or '.join(names)} is missing; the row has {have}.")
 
     def text(self, *names: str) -> str:
@@ -124,7 +124,8 @@ class UniqueIds:
     def add(self, row: Row, value: str) -> str:
         """The id, if no row before this one has it."""
         if value in self._lines:
-            raise row.error(f"{self.name} {value!r} stands twice, first on line {self._lines[value]}; make ids unique.")
+            first = self._lines[value]
+            raise row.error(f"{self.name} {value[:_SHOWN]!r} stands twice, first on line {first}; make ids unique.")
         self._lines[value] = row.line
         return value
 

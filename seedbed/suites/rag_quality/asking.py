@@ -92,16 +92,22 @@ class Asker:
         account.calls += 1
         with dspy.context(lm=self._lm, adapter=self._adapter), dspy.track_usage() as tracker:
             try:
-                return await dspy.Predict(signature).acall(**inputs)
-            except (AdapterParseError, *_NOT_THE_SAMPLES_FAULT):
+                answer = await dspy.Predict(signature).acall(**inputs)
+            except AdapterParseError:
+                self._charge(account, tracker.usage_data)
+                raise
+            except _NOT_THE_SAMPLES_FAULT:
                 raise
             except Exception as error:
                 raise AskError(_words_of(error)) from error
             finally:
                 account.elapsed_s += time.perf_counter() - started
-                self._charge(account, tracker.usage_data)
+            self._charge(account, tracker.usage_data)
+            return answer
 
     def _charge(self, account: Account, usage: Mapping[str, list[Mapping[str, Any]]]) -> None:
+        if not any(usage.values()):
+            account.cost_usd = None  # an answer whose tokens nobody told was not free
         for entry in (entry for entries in usage.values() for entry in entries):
             details: Mapping[str, Any] = entry.get("prompt_tokens_details") or {}
             used = Usage(

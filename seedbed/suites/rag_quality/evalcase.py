@@ -36,7 +36,7 @@ class EvalResult(BaseModel):
     calls: int = 0
     """Model calls made for it. A decomposition that two metrics share is counted once, with the first."""
     cost_usd: float | None = None
-    """List price of those calls; null where the model's price is unknown."""
+    """List price of those calls; null where the model's price is unknown or an endpoint told no tokens."""
     elapsed_s: float | None = None
     """Seconds that those calls took; null where none was made."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from seedbed.lm.current_sample import CURRENT_SAMPLE
-from seedbed.lm.ledger.reads import phase_usage
-from tests.support.lm import assert_books_agree, runtime, scope
+from seedbed.lm.ledger.reads import phase_usage, start_fresh
+from tests.support.lm import assert_books_agree, budget_row, caps, runtime, scope, sums
 from tests.support.loopback import Loopback
 
 
@@ -50,6 +51,23 @@ def test_fresh_uses_nothing_made_before(tmp_path: Path) -> None:
         made.lm(scope(generation=1))("hello")
         made.lm(scope(generation=1))("hello")
         assert assert_books_agree(tmp_path, server).outcomes == {"paid": 2, "reused": 1}
+
+
+def test_a_clock_that_is_set_back_after_a_fresh_start_makes_nobody_pay_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.time
+    with Loopback() as server:
+        for jump_s in (0.0, -7200.0, 86400.0, -86400.0):
+            monkeypatch.setattr(time, "time", lambda jump_s=jump_s: real() + jump_s)
+            with runtime(tmp_path, server) as made:
+                if jump_s == 0.0:
+                    made.lm(scope())("hello")
+                    generation = start_fresh(made.ledger.engine, "s")
+                made.lm(scope(generation=generation), caps(1.0))("hello")
+            # What the cap counts is what was spent since.
+            assert budget_row(tmp_path, "sweep:s")[0] == pytest.approx(sums(tmp_path).spent_usd / 2)
+        assert server.books.requests == 2
 
 
 @pytest.mark.usefixtures("each_ledger")

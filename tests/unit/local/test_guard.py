@@ -60,7 +60,14 @@ def test_its_own_names_are_let_in(guard: Guard, host: str) -> None:
     assert ask(guard, host=host) == (200, "prefect")
 
 
-@pytest.mark.parametrize("host", ["evil.test:4200", "127.0.0.1", "127.0.0.1:4201", "127.0.0.1.evil.test:4200", ""])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.test:4200", "127.0.0.1", "127.0.0.1:4201", "127.0.0.1.evil.test:4200", "", "127.0.0.1.:4200"),
+        *("127.1:4200", "2130706433:4200", "[::1]:4200", "127.0.0.1:04200", "me@127.0.0.1:4200", "0:4200"),
+        *("127.0.0.1:4200,evil.test", "127.0.0.1:4200/", "lab.example.org:4200", "localhost.evil.test:4200"),
+    ],
+)
 def test_another_name_is_refused(guard: Guard, host: str) -> None:
     assert ask(guard, host=host)[0] == 403
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
 
 from seedbed.suite import Case
 from seedbed.suites.rag_quality import EvalCase
+from seedbed.suites.rag_quality.asking import Account, Asker
 from seedbed.suites.rag_quality.scorers import aggregate, as_row
+from tests.support.lm import runtime, scope
+from tests.support.loopback import Loopback
 from tests.support.rag import assess_with, scripted_judge
 
 CASE: dict[str, Any] = {
@@ -138,3 +143,15 @@ def test_errors_do_not_move_the_mean_and_are_counted() -> None:
     metrics = aggregate(rows)
     assert metrics["faithfulness"] == 1.0
     assert (metrics["faithfulness_n_ok"], metrics["faithfulness_n_error"]) == (1, 2)
+
+
+@pytest.mark.parametrize(("faults", "known"), [({}, True), ({"no_usage": 1.0}, False)])
+def test_a_judgement_whose_tokens_nobody_told_is_not_called_free(
+    tmp_path: Path, faults: dict[str, float], known: bool
+) -> None:
+    account = Account()
+    with Loopback(faults=faults) as server, runtime(tmp_path, server) as made:
+        asker = Asker(made.lm(scope()))
+        made.run(asker.ask(account, dspy.Signature("question -> answer"), {"question": "Is it?"}, str))
+    assert (account.cost_usd is not None) == known
+    assert account.calls == 1

@@ -29,10 +29,12 @@ from seedbed.lm.ledger import (
 )
 from seedbed.lm.limits import Limiter, Slot
 from seedbed.lm.pace import Pace
-from seedbed.lm.prices import TokenPrice, worst_case
+from seedbed.lm.prices import ModelPrice, WorstCase
+from seedbed.lm.request_size import RequestSize, request_size
 from seedbed.lm.stop import StopSignal
-from seedbed.lm.tokens import rough_size, told_usage
+from seedbed.lm.tokens import billed_usage
 from seedbed.lm.types import Attempt, JsonDict, Usage
+from seedbed.lm.usage import who_answered
 from seedbed.storage.redact import redact
 from seedbed.sweep.config import ModelConfig
 
@@ -71,7 +73,10 @@ class ModelState:
     """What all calls of one model share."""
 
     limiter: Limiter
-    price: TokenPrice | None
+    price: ModelPrice | None
+    worst_case: WorstCase | None
+    provider: str
+    """Whom it is asked of."""
     answered: bool = False
     """Whether any request has had a reply: the address is right."""
     first: asyncio.Future[None] | None = None
@@ -89,10 +94,10 @@ class Query(Generic[R]):
     sample: str | None
     pause_s: float = 0.0
     """To wait before it is tried, after a try that failed."""
-    size: int = field(init=False)
+    size: RequestSize = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", rough_size(self.body))
+        object.__setattr__(self, "size", request_size(self.body))
 
 
 class Attempts:
@@ -160,14 +165,13 @@ class Attempts:
 
     def _begin(self, query: Query[Any], state: ModelState, known: Stored | None = None) -> Begin:
         body = query.body
-        asked = body.get("max_tokens") or body.get("max_completion_tokens")
         return Begin(
             scope=query.binding.scope,
             key=query.attempt.key,
             number=query.attempt.number,
             sample=query.sample,
             request=orjson.dumps(body),
-            reserved_usd=worst_case(query.binding.model, state.price, query.size, asked, _answers(body)),
+            reserved_usd=state.worst_case.usd(body, query.size) if state.worst_case else None,
             caps=query.binding.caps,
             may_call=not self._replay,
             known=known,
@@ -195,7 +199,7 @@ class Attempts:
         sent_at = time.monotonic()
         try:
             await _after_the_first(state)
-            await limiter.wait_to_send(query.size, lambda seconds: self._stops.sleep(seconds, cell))
+            await limiter.wait_to_send(query.size.likely, lambda seconds: self._stops.sleep(seconds, cell))
             self._stops.check(cell)
             state.first = state.first or asyncio.get_running_loop().create_future()
             sent_at, ended = time.monotonic(), None
@@ -209,14 +213,15 @@ class Attempts:
             kept = Stored(said, usage) if said else None
             took = time.monotonic() - sent_at
             body = kept.body if kept else None
-            ended = End(attempt_id, begin, "paid", usage, cost, cost, 0.0, took, response=body)
+            who = who_answered(reply, state.provider)
+            ended = End(attempt_id, begin, "paid", usage, cost, cost, 0.0, took, response=body, answerer=who)
         except ProviderError as error:
             error.message = advice(error)
             if error.kind == "rate_limit":
                 _tell_long(query.binding.model, limiter.rate_limited(error.retry_after, sent_at))
             elif error.kind == "timeout":
                 limiter.timed_out(sent_at)
-            told = told_usage(reply) if reply else None
+            told = billed_usage(query.body, reply) if reply else None
             ended = _failure(begin, attempt_id, error, state.price, told, time.monotonic() - sent_at)
             if (sentence := fatal_sentence(query.binding.model, error, answered=state.answered)) is not None:
                 self._stop(Unreachable(sentence))
@@ -239,7 +244,7 @@ class Attempts:
             if ended.outcome != "lost":
                 await self._recorded(recorded)
         limiter.succeeded()
-        limiter.settle(query.size, usage.input + usage.output)
+        limiter.settle(query.size.likely, usage.input + usage.output)
         await self.pace.turn()
         return answer, kept
 
@@ -273,18 +278,12 @@ def _tell_long(model: ModelConfig, pause: float) -> None:
         logger.warning("%s takes no calls for %.0f s (429, Retry-After); waiting", model.model, pause)
 
 
-def _answers(body: JsonDict) -> int:
-    """How many answers a request asks for; each is billed."""
-    asked = body.get("n")
-    return asked if isinstance(asked, int) and asked > 1 else 1
-
-
 def _not_sent(begin: Begin, attempt_id: int) -> End:
     return End(attempt_id, begin, "failed", None, 0.0, 0.0, 0.0, 0.0, response=None, error_class="NotSent")
 
 
 def _failure(
-    begin: Begin, attempt_id: int, error: ProviderError, price: TokenPrice | None, usage: Usage | None, took: float
+    begin: Begin, attempt_id: int, error: ProviderError, price: ModelPrice | None, usage: Usage | None, took: float
 ) -> End:
     """A reply that told its tokens was billed for them, however useless it is."""
     spent = 0.0 if usage is None else price.cost(usage) if price else None

@@ -12,8 +12,8 @@ import orjson
 
 from seedbed.errors import ProviderError
 from seedbed.lm.abilities import abilities_of
-from seedbed.lm.tokens import told_usage
 from seedbed.lm.types import JsonDict
+from seedbed.lm.usage import told_usage
 from seedbed.sweep.config import ModelConfig
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from seedbed.lm.attempts import Attempts, Binding, ModelState, Query
 from seedbed.lm.executor import LoopExecutor
 from seedbed.lm.ledger import CallScope, Cap, Ledger
 from seedbed.lm.limits import Limiter
-from seedbed.lm.prices import price_of
+from seedbed.lm.prices import WorstCase, price_of
 from seedbed.lm.stop import GRACE_S, StopSignal
 from seedbed.lm.types import Closable, Usage
 from seedbed.sweep.config import ModelConfig
@@ -170,8 +170,10 @@ class LMRuntime:
 
     def _model_state(self, name: str) -> ModelState:
         if name not in self._states:
-            limiter = Limiter(self._models[name].limits, self.ledger.peers, self.ledger.known_from)
-            self._states[name] = ModelState(limiter, self._prices[name])
+            model, price = self._models[name], self._prices[name]
+            limiter = Limiter(model.limits, self.ledger.peers, self.ledger.known_from)
+            worst = WorstCase.of(model, price) if price else None
+            self._states[name] = ModelState(limiter, price, worst, model.provider)
         return self._states[name]
 
     def _list_price(self, name: str, usage: Usage) -> float | None:

@@ -4,62 +4,48 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
 from seedbed.lm.compat import LibraryChanged
 from seedbed.lm.compat.litellm import TOKENIZERS
+from seedbed.lm.prices.rates import TIERS
+from seedbed.lm.request_size import likely_media_tokens
 from seedbed.lm.types import JsonDict, Usage
+from seedbed.lm.usage import told_usage
 
 logger = logging.getLogger("seedbed.lm")
 
-_CHARS_PER_TOKEN = 3
-"""On the safe side for a reservation; what is billed is read from the response."""
 _TOKENS_PER_MESSAGE = 4
-_MOST_TOKENS = 100_000_000
-_ALSO_SENT = ("tools", "response_format")
+_SAYS_ALL = frozenset({*TIERS, "default", "standard"})
+"""Served tiers that leave nothing open; another says less of the price than what was asked for."""
 
 
 def usage_of(request: JsonDict, response: JsonDict) -> Usage:
     """The tokens of a response; counted here and marked `estimated` where the provider left them out."""
-    told = told_usage(response)
+    told = billed_usage(request, response)
     if told is not None:
         return told
     name = str(request.get("model", ""))
     replies = [(choice.get("message") or {}).get("content") or "" for choice in response.get("choices", [])]
     sent = sum(_TOKENS_PER_MESSAGE + count_tokens(text, name) for text in _texts(request))
-    return Usage(input=sent, output=sum(count_tokens(str(reply), name) for reply in replies), estimated=True)
-
-
-def told_usage(response: JsonDict) -> Usage | None:
-    """The tokens as the provider tells them, or None."""
-    told = response.get("usage")
-    if not isinstance(told, dict):
-        return None
-    sent, received = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
-    if sent is None or received is None:
-        return None
+    asked = request.get("service_tier")
     return Usage(
-        input=sent,
-        output=received,
-        cached=min(sent, _detail(told, "prompt_tokens_details", "cached_tokens")),
-        reasoning=_detail(told, "completion_tokens_details", "reasoning_tokens"),
+        input=sent + likely_media_tokens(request),
+        output=sum(count_tokens(str(reply), name) for reply in replies),
+        estimated=True,
+        tier=asked if isinstance(asked, str) else None,
     )
 
 
-def rough_size(request: JsonDict) -> int:
-    """An upper guess at a request's input tokens, from its length alone: cheap enough for every call."""
-    size = 0
-    for text in _texts(request):
-        # Scripts without spaces cost about a token a character; bytes tell them from letters.
-        length = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-        size += length // _CHARS_PER_TOKEN + _TOKENS_PER_MESSAGE
-    for name in _ALSO_SENT:
-        if name in request:
-            size += len(orjson.dumps(request[name])) // _CHARS_PER_TOKEN
-    return size
+def billed_usage(request: JsonDict, response: JsonDict) -> Usage | None:
+    """What a response says it used, at the service tier that it is billed at: the one it says it was served at, else
+    the one that was asked for."""
+    told, asked = told_usage(response), request.get("service_tier")
+    if told is None or not isinstance(asked, str) or asked == "auto" or (told.tier or "").lower() in _SAYS_ALL:
+        return told
+    return replace(told, tier=asked)
 
 
 def count_tokens(text: str, model: str = "") -> int:
@@ -80,16 +66,6 @@ def _encoding(name: str) -> Any:
     import tiktoken
 
     return tiktoken.get_encoding(name)
-
-
-def _detail(usage: dict[str, Any], group: str, name: str) -> int:
-    details = usage.get(group)
-    return (_count(details.get(name)) if isinstance(details, dict) else None) or 0
-
-
-def _count(value: Any) -> int | None:
-    """A number of tokens that can be meant; another is as good as none, and no database has to hold it."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
 def _texts(request: JsonDict) -> list[str]:

@@ -14,13 +14,47 @@ JsonDict = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one response. `cached` is part of `input`, `reasoning` is part of `output`."""
+    """What one response used: all that its price depends on. `input` and `output` hold every token that is billed, the
+    other counts are parts of them; what no part names is plain text."""
 
     input: int
     output: int
     cached: int = 0
+    """Read from the provider's prompt cache."""
     reasoning: int = 0
     estimated: bool = False
+    written: int = 0
+    """Written into the provider's prompt cache, for minutes or for an hour."""
+    written_1h: int = 0
+    """Of those, the ones kept for an hour."""
+    cached_audio: int = 0
+    audio_in: int = 0
+    image_in: int = 0
+    video_in: int = 0
+    audio_out: int = 0
+    image_out: int = 0
+    video_out: int = 0
+    searches: int = 0
+    """Searches of the web that the provider made and bills one by one."""
+    tier: str | None = None
+    """The service tier that the response says it was served at, in the provider's word."""
+    surcharges: tuple[str, ...] = ()
+    """What the provider's list has a factor for: where it ran (`us`), how fast (`fast`)."""
+    told_usd: float | None = None
+    """The cost as the provider itself states it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Who answered, as far as the response says."""
+
+    model: str | None = None
+    fingerprint: str | None = None
+    provider: str | None = None
+    service_tier: str | None = None
+
+
+NOBODY = Answerer()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from seedbed.storage.paths import safe_name
 from seedbed.storage.redact import is_secret_name, keep_secret, redact
 from seedbed.storage.yamlfile import FieldPath, YamlFile, read_yaml
+from seedbed.sweep.price_config import Price
 
 OFFLINE_MODEL_VERSION = 2
 """Raise when the offline model answers differently: stored answers and results of the old one are then not used."""
@@ -42,15 +44,6 @@ class Limits(_Frozen):
     """Tokens a minute, input and output together."""
     scope: Literal["process", "sweep"] = "process"
     """`sweep` shares these limits out evenly over all processes at work on the ledger; `process` gives them to each."""
-
-
-class Price(_Frozen):
-    """US dollars per million tokens."""
-
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
-    """Input tokens the provider had in its own prompt cache; null charges them as input."""
 
 
 class ModelConfig(_Frozen):
@@ -101,6 +94,11 @@ class ModelConfig(_Frozen):
     @property
     def simulated(self) -> bool:
         return self.model.startswith("offline/")
+
+    @property
+    def provider(self) -> str:
+        """Whom it is asked of: the host of its address, or the name before the model's."""
+        return (self.api_base and urlsplit(self.api_base).hostname) or self.model.partition("/")[0]
 
     @property
     def offline_identity(self) -> dict[str, Any]:

@@ -10,12 +10,13 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, select
 
 from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.answer_columns import NO_ANSWER, answer_columns, stored_answer
 from seedbed.lm.ledger.caps import Caps
 from seedbed.lm.ledger.database import split_owners
 from seedbed.lm.ledger.records import Begin, BeginResult, Busy, CallScope, End, Granted, Stored, Unknown
 from seedbed.lm.ledger.repair import late_end, mark_lost
 from seedbed.lm.ledger.statements import Statements
-from seedbed.lm.types import Usage
+from seedbed.lm.types import Answerer, Usage
 
 _OWNER_SHIFT = 40
 _FIND_AT_ONCE = 400
@@ -85,8 +86,7 @@ class BatchWriter:
         found: dict[str, tuple[Stored, int]] = {}
         for at in range(0, len(keys), _FIND_AT_ONCE):
             for row in connection.execute(self._statements.find, {"keys": keys[at : at + _FIND_AT_ONCE]}):
-                usage = Usage(row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.estimated)
-                found[row.key] = (Stored(zlib.decompress(row.body), usage), row.generation)
+                found[row.key] = (stored_answer(row), row.generation)
         return found
 
     def _claim(
@@ -163,7 +163,7 @@ class BatchWriter:
 
     def _reused_row(self, item: Begin, stored: Stored) -> dict[str, Any]:
         listed = self._list_price(item.scope.model, stored.usage)
-        return self._row(item) | _ended("reused", stored.usage, 0.0, listed)
+        return self._row(item) | _ended("reused", stored.usage, stored.answerer, 0.0, listed)
 
     # -- end -------------------------------------------------------------------------------------------------------
 
@@ -182,14 +182,12 @@ class BatchWriter:
                 self._statements.keep_response.run(connection, [kept[key] for key in sorted(kept)])
 
 
-def _ended(outcome: str, usage: Usage | None, spent: float | None, listed: float | None) -> dict[str, Any]:
+def _ended(
+    outcome: str, usage: Usage | None, answerer: Answerer, spent: float | None, listed: float | None
+) -> dict[str, Any]:
     return {
         "outcome": outcome,
-        "tokens_in": usage.input if usage else None,
-        "tokens_out": usage.output if usage else None,
-        "tokens_cached": usage.cached if usage else None,
-        "tokens_reasoning": usage.reasoning if usage else None,
-        "estimated": usage.estimated if usage else False,
+        **(answer_columns(usage, answerer) if usage else NO_ANSWER),
         "spent_usd": spent,
         "list_usd": listed,
         "at_risk_usd": 0.0,
@@ -200,7 +198,7 @@ def _ended(outcome: str, usage: Usage | None, spent: float | None, listed: float
 
 
 def _end_row(item: End) -> dict[str, Any]:
-    return _ended(item.outcome, item.usage, item.spent_usd, item.list_usd) | {
+    return _ended(item.outcome, item.usage, item.answerer, item.spent_usd, item.list_usd) | {
         "id_": item.attempt_id,
         "at_risk_usd": item.at_risk_usd,
         "latency_s": item.latency_s,
@@ -211,16 +209,11 @@ def _end_row(item: End) -> dict[str, Any]:
 
 
 def _response_row(item: End) -> dict[str, Any]:
-    usage = item.usage
-    assert usage is not None
+    assert item.usage is not None
     assert item.response is not None
     return {
         "key": item.begin.key,
         "body": zlib.compress(item.response, 1),
-        "tokens_in": usage.input,
-        "tokens_out": usage.output,
-        "tokens_cached": usage.cached,
-        "tokens_reasoning": usage.reasoning,
-        "estimated": usage.estimated,
+        **answer_columns(item.usage, item.answerer),
         "generation": item.begin.scope.generation,
     }

@@ -21,6 +21,7 @@ from sqlalchemy import (
     event,
     func,
     insert,
+    inspect,
     literal,
     select,
     text,
@@ -57,6 +58,7 @@ _CONNECT_S = 10
 _MAKING = 0x5EEDBED
 """Number of the lock under which PostgreSQL's tables are made: two that start at once must not both make them."""
 _READS = "seedbed_reads"
+_GREW = (schema.attempts, schema.responses)
 
 _own: set[tuple[str, int]] = set()
 _own_lock = threading.Lock()
@@ -107,16 +109,32 @@ def _make_private(file: Path) -> None:
 
 
 def _schema_version(engine: Engine) -> str:
-    """The version of the tables there, which are made if there are none."""
+    """The version of the tables there, which are made if there are none and brought up if they are older."""
+    current = str(schema.SCHEMA_VERSION)
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MAKING})
         schema.metadata.create_all(connection)
-        found = connection.scalar(select(schema.info.c.value).where(schema.info.c.name == "schema_version"))
+        version = schema.info.c.name == "schema_version"
+        found = connection.scalar(select(schema.info.c.value).where(version))
         if found is None:
-            found = str(schema.SCHEMA_VERSION)
-            connection.execute(insert(schema.info).values(name="schema_version", value=found))
-    return found
+            connection.execute(insert(schema.info).values(name="schema_version", value=current))
+        elif found == "2":
+            _add_columns(connection)
+            connection.execute(update(schema.info).where(version).values(value=current))
+        else:
+            return found
+    return current
+
+
+def _add_columns(connection: Connection) -> None:
+    """A ledger of version 2 gets the columns of version 3; they stay empty in the rows it has."""
+    there = {table.name: {c["name"] for c in inspect(connection).get_columns(table.name)} for table in _GREW}
+    for table in _GREW:
+        for name in schema.SINCE_VERSION_3:
+            if name not in there[table.name]:
+                kind = table.c[name].type.compile(connection.dialect)
+                connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {name} {kind}"))
 
 
 @contextmanager

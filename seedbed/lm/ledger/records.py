@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from seedbed.lm.types import Usage
+from seedbed.lm.types import NOBODY, Answerer, Usage
 
 Outcome = Literal["paid", "reused", "failed", "lost"]
 
@@ -43,6 +43,7 @@ class Stored:
 
     body: bytes
     usage: Usage
+    answerer: Answerer = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +108,5 @@ class End:
     """Stored for reuse; None for failures and empty answers, which must be asked again."""
     error_class: str | None = None
     error: str | None = None
+    answerer: Answerer = NOBODY
+    """Who gave the answer, where one came."""

@@ -17,7 +17,9 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+SINCE_VERSION_3 = ("tokens_written", "usage_more", "answered_by", "fingerprint", "provider", "service_tier")
+"""Columns of attempts and responses that a ledger of version 2 does not have yet."""
 
 metadata = MetaData()
 
@@ -77,6 +79,14 @@ attempts = Table(
     Column("tokens_out", Integer),
     Column("tokens_cached", Integer),
     Column("tokens_reasoning", Integer),
+    Column("tokens_written", Integer),
+    # What few answers have, as JSON: audio and images, caches kept for an hour, searches, surcharges.
+    Column("usage_more", Text),
+    # Who answered, as the response says: its model, not the one that was asked.
+    Column("answered_by", String),
+    Column("fingerprint", String),
+    Column("provider", String),
+    Column("service_tier", String),
     Column("estimated", Boolean, nullable=False, default=False),
     Column("reserved_usd", Float),
     Column("spent_usd", Float),
@@ -115,6 +125,12 @@ responses = Table(
     Column("tokens_out", Integer, nullable=False),
     Column("tokens_cached", Integer, nullable=False),
     Column("tokens_reasoning", Integer, nullable=False),
+    Column("tokens_written", Integer),
+    Column("usage_more", Text),
+    Column("answered_by", String),
+    Column("fingerprint", String),
+    Column("provider", String),
+    Column("service_tier", String),
     Column("estimated", Boolean, nullable=False),
     Column("generation", Integer, nullable=False),
 )

@@ -13,6 +13,7 @@ from dspy.utils.exceptions import AdapterParseError
 from seedbed.errors import BudgetReached, Interrupted, ProviderError, ReplayMiss, SeedbedError
 from seedbed.lm.prices import price_of
 from seedbed.lm.types import Usage
+from seedbed.lm.usage import read_usage
 from seedbed.storage.redact import redact
 from seedbed.sweep.config import ModelConfig
 
@@ -109,12 +110,7 @@ class Asker:
         if not any(usage.values()):
             account.cost_usd = None  # an answer whose tokens nobody told was not free
         for entry in (entry for entries in usage.values() for entry in entries):
-            details: Mapping[str, Any] = entry.get("prompt_tokens_details") or {}
-            used = Usage(
-                int(entry.get("prompt_tokens") or 0),
-                int(entry.get("completion_tokens") or 0),
-                cached=int(details.get("cached_tokens") or 0),
-            )
+            used = read_usage(entry) or Usage(0, 0)
             known = self._price is not None and account.cost_usd is not None
             account.cost_usd = account.cost_usd + self._price.cost(used) if known else None  # type: ignore[operator,union-attr]
 

@@ -73,6 +73,16 @@ def test_prices_are_per_million_tokens(capsys: pytest.CaptureFixture[str]) -> No
     assert "input 0.4 " in capsys.readouterr().out
 
 
+def test_prices_tell_what_a_usage_costs_at_a_tier(capsys: pytest.CaptureFixture[str]) -> None:
+    usage = '{"prompt_tokens": 1000, "completion_tokens": 500}'
+    assert main(["prices", "openai/gpt-5-mini", "--usage", usage, "--service-tier", "priority"]) == 0
+    out = capsys.readouterr().out
+    assert "priority tier: input 0.45" in out
+    assert "this usage costs $0.00225" in out
+    assert main(["prices", "openai/gpt-5-mini", "--usage", "no/such/file"]) == 2
+    assert capsys.readouterr().err.startswith("seedbed: --usage: neither JSON nor a file")
+
+
 def test_status_of_an_unknown_sweep_names_the_known_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "nothing", "--out", str(tmp_path)]) == 2
     assert "there is no sweep 'nothing'; known: none yet" in capsys.readouterr().err

@@ -14,7 +14,8 @@ import pytest
 
 from seedbed.lm.ledger import Cap
 from seedbed.lm.limits import Limiter
-from seedbed.lm.prices import TokenPrice, worst_case
+from seedbed.lm.prices import WorstCase, price_of
+from seedbed.lm.request_size import request_size
 from seedbed.lm.runtime import LMRuntime
 from seedbed.sweep.config import Limits, ModelConfig
 from tests.support.lm import PRICE, ledger_url, scope, sums
@@ -110,8 +111,13 @@ def test_under_a_cap_a_model_nobody_knows_is_sent_the_limit_that_was_reserved(tm
 
 
 def test_every_answer_that_is_asked_for_is_reserved() -> None:
-    model, price = ModelConfig(model="openai/x", max_tokens=100), TokenPrice(0.0, 1.0, 0.0, "test")
-    assert worst_case(model, price, 10, None, answers=3) == 300.0
+    model = ModelConfig.model_validate(
+        {"model": "openai/x", "max_tokens": 100, "price": {"input": 0.0, "output": 1e6}}
+    )  # fmt: skip
+    price = price_of(model)
+    assert price is not None
+    body = {"messages": [], "n": 3}
+    assert WorstCase.of(model, price).usd(body, request_size(body)) == 300.0
 
 
 def test_n_in_extra_counts_for_the_cap(tmp_path: Path) -> None:

@@ -13,10 +13,14 @@ from seedbed.lm.types import JsonDict
 
 _CHARS_PER_TOKEN = 3
 _TOKENS_PER_MESSAGE = 4
-_MOST_PER_MESSAGE = 32
-"""Roles, names and marks that a chat template puts around a message."""
-_MOST_PER_REQUEST = 1024
-"""What providers put before a request of their own accord: a word on tools, on thinking, on the format."""
+_MOST_PER_MESSAGE, _MOST_PER_REQUEST = 12, 16
+"""Roles and marks that a chat template puts around a message and around the whole."""
+_MOST_OF_EXTRAS = 1024
+"""What providers write before a request with tools, formats or thinking of their own accord."""
+_PLAIN = frozenset(
+    {"model", "messages", "input", "encoding_format", "temperature", "top_p", "seed", "stop", "n"}
+    | {"max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty", "service_tier"}
+)
 _ALSO_SENT = ("tools", "functions", "response_format", "tool_choice", "prediction")
 
 _LIKELY_IMAGE, _MOST_IMAGE = 1_000, 16_384
@@ -64,6 +68,8 @@ def request_size(body: JsonDict) -> RequestSize:
             most += len(orjson.dumps(part))
         else:
             files = True
+    if not body.keys() <= _PLAIN:
+        most += _MOST_OF_EXTRAS
     for name in _ALSO_SENT:
         if name in body:
             length = len(orjson.dumps(body[name]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seedbed.analysis.columns import Columns, ends_of
 from seedbed.analysis.composed import composed_comparison
-from seedbed.analysis.jackknife import Jackknife
+from seedbed.analysis.jackknife import Jackknife, why_not
 from seedbed.analysis.measured import Extreme, Measured, blank_comparison
 from seedbed.analysis.paired import PairedColumns, effect_size, finite, mcnemar_applies, paired_columns, tidy
 from seedbed.analysis.score_table import ScoreTable
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Pair = tuple[SystemValues, SystemValues]
 """A system and what it is held against."""
 
+_WHOLE_CELL = "a figure of the whole cell is compared within a sweep only"
+_NO_PAIR = "no sample has this score on both sides"
 _RNG_SEED = 20240917
 """Any number: it only has to stay the same."""
 
@@ -37,11 +39,18 @@ def table_comparisons(table: ScoreTable, margin: float, jackknife: Jackknife | N
     pairs = [(values_of(table, label), base) for label in table.values if label != table.baseline]
     made = paired(table, pairs, table.baseline, margin)
     if jackknife is None:
-        return made
+        reason = why_not(table)
+        return [m if m.comparison.metric in table.means else _with_reason(m, reason) for m in made]
     return [
-        m if m.comparison.metric in table.means else composed_comparison(table, m.comparison, margin, jackknife)
+        m
+        if m.comparison.metric in table.means
+        else composed_comparison(table, replace(m.comparison, reason=None), margin, jackknife)
         for m in made
     ]
+
+
+def _with_reason(m: Measured, reason: str | None) -> Measured:
+    return replace(m, comparison=replace(m.comparison, reason=reason))
 
 
 def paired(
@@ -68,8 +77,9 @@ def paired(
                 continue
             column = place * len(table.declared) + number
             blank = blank_comparison(table, own.label, baseline, metric)
-            if (metrics is None and metric.kind == "pooled") or not columns.defined(column):
-                made.append(Measured(blank))
+            composed = metrics is None and metric.kind == "pooled"
+            if composed or not columns.defined(column):
+                made.append(Measured(replace(blank, reason=_WHOLE_CELL if composed else _NO_PAIR)))
                 continue
             known = _fields(found, column, (own, base), number, margin, metric)
             seeds = max(own.n_seeds, base.n_seeds) if spread is None else int(spread.seeds[number])

@@ -23,7 +23,7 @@ def composed_comparison(table: ScoreTable, blank: Comparison, margin: float, jac
     own, base = jackknife.whole[label].get(metric.name), jackknife.whole[baseline].get(metric.name)
     found = jackknife.difference(label, baseline, metric.name, metric.range)
     if own is None or base is None:
-        return Measured(blank)
+        return Measured(replace(blank, reason="it is undefined for one of the two"))
     low, high = ends_of(metric.range)
     p = found.p if found is not None else None
     filled = replace(

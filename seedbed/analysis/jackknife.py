@@ -99,13 +99,23 @@ def around(value: float, parts: Sequence[float], n_samples: int, ends: tuple[flo
     return Around(value, float(low[0]), float(high[0]), made, error, blocks)
 
 
+def why_not(table: ScoreTable) -> str | None:
+    """Why the composed figures of a table have no interval and are not compared; None where they are."""
+    clusters = len(set(table.clusters.tolist()))
+    if clusters < _MIN_CLUSTERS:
+        return f"a figure of the whole cell is compared from {_MIN_CLUSTERS} clusters on, here are {clusters}"
+    rows = sum(len(cells) for cells in table.cells.values()) * len(table.sample_ids)
+    if rows > MAX_ROWS:
+        return f"a figure of the whole cell is compared up to {MAX_ROWS:,} rows, here are {rows:,}"
+    return None
+
+
 def jackknife(table: ScoreTable, suite: Suite, read_rows: Callable[[], Rows]) -> Jackknife | None:
     """None where all figures are means of samples, or there are too few clusters or too many rows, which are then not
     read either."""
     composed = [name for name in table.metrics if name not in table.means]
-    n_cells = sum(len(cells) for cells in table.cells.values())
     clusters = len(set(table.clusters.tolist()))
-    if not composed or clusters < _MIN_CLUSTERS or n_cells * len(table.sample_ids) > MAX_ROWS:
+    if not composed or why_not(table) is not None:
         return None
     rows = read_rows()
     block_of = _blocks(table, min(BLOCKS, clusters))

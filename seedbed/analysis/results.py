@@ -122,7 +122,7 @@ class Comparison:
     losses: int | None = None
     verdict: Verdict = "too small to tell"
     reason: str | None = None
-    """Why there is no verdict, where that is not the number of samples."""
+    """Why there is no verdict, or no pair at all, where the number of samples does not tell it."""
 
     @property
     def significant(self) -> bool:

@@ -15,7 +15,7 @@ from seedbed.analysis.results import Comparison, Row
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.analysis.seeds import ONE_SEED
 from seedbed.analysis.table_rows import table_rows
-from seedbed.report.tables import _best  # pyright: ignore[reportPrivateUsage]
+from seedbed.report.tables import _best, verdict_text  # pyright: ignore[reportPrivateUsage]
 from seedbed.suite import Metric
 
 RNG = np.random.default_rng
@@ -175,3 +175,20 @@ def test_bounds_stay_in_the_range_over_seeds_and_samples() -> None:
     assert found.ci_high == 1.0
     assert found.ci_low is not None
     assert found.ci_low > 0.8
+
+
+KAPPA = Metric("kappa", "Kappa", kind="pooled")
+
+
+def test_a_figure_of_few_clusters_says_why_there_is_no_pair() -> None:
+    few = table({"a": [0.0] * 6, "b": [1.0] * 6}, metric=KAPPA, clusters=[0, 0, 1, 1, 2, 2])
+    (found,) = judged(table_comparisons(few, 0.05, None))
+    assert (found.n_pairs, found.verdict) == (0, "too small to tell")
+    assert found.reason == "a figure of the whole cell is compared from 5 clusters on, here are 3"
+    assert verdict_text(found) == f"too small to tell: {found.reason}"
+
+
+def test_a_score_that_no_sample_has_on_both_sides_says_so() -> None:
+    apart = table({"a": [0.5, np.nan], "b": [np.nan, 0.5]})
+    (found,) = judged(table_comparisons(apart, 0.05, None))
+    assert (found.n_pairs, found.reason) == (0, "no sample has this score on both sides")

@@ -21,9 +21,13 @@ class Abilities:
     """Fields that a request may have."""
 
 
+_LLAMA = Abilities(response_schema=True, params=frozenset({_FORMAT, "seed", "temperature", "max_tokens", "top_p"}))
+"""llama.cpp writes any answer to a schema."""
+
+
 def abilities_of(model: ModelConfig) -> Abilities:
     """What DSPy's catalogue knows of the model, unless the config says otherwise."""
-    known = Abilities() if model.simulated else _catalogued(model.model, model.api_base)
+    known = _known(model)
     schema, params = known.response_schema, known.params
     match model.structured:
         case "schema":
@@ -39,6 +43,12 @@ def abilities_of(model: ModelConfig) -> Abilities:
         tools = model.tools == "on"
         params = params | _TOOLS if tools else params - _TOOLS
     return Abilities(tools, known.reasoning, schema, params)
+
+
+def _known(model: ModelConfig) -> Abilities:
+    if model.local:
+        return _LLAMA
+    return Abilities() if model.simulated else _catalogued(model.model, model.api_base)
 
 
 @lru_cache(maxsize=256)

@@ -29,6 +29,10 @@ def fatal_sentence(model: ModelConfig, error: ProviderError, *, answered: bool) 
 
 
 def _start_or_correct(model: ModelConfig) -> str:
+    if model.serve is not None:
+        return "Correct the command under `serve` of the model and run again."
+    if model.local:
+        return "Mend that and run again."
     if model.api_base is None:
         return "Check the network (a proxy? a firewall?) and run again."
     return "Start the server there, or correct the api_base of the model, and run again."

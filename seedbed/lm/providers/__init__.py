@@ -27,7 +27,10 @@ MakeT = TypeVar("MakeT", bound=MakeProvider)
 
 _OPENAI = "seedbed.lm.providers.openai_http:OpenAIHttpProvider"
 _LITELLM = "seedbed.lm.providers.litellm:LitellmProvider"
+_SERVED = "seedbed.lm.served.provider:served_provider"
 _BY_PREFIX: dict[str, Target[MakeProvider]] = {
+    "local": "seedbed.lm.served.provider:local_provider",
+    "local:": "seedbed.lm.served.provider:file_provider",
     "offline": "seedbed.offline.provider:offline_provider",
     "openai": _OPENAI,
 }
@@ -44,7 +47,10 @@ def provider(prefix: str) -> Callable[[MakeT], MakeT]:
 
 
 def make_provider(model: ModelConfig) -> Provider:
-    """The provider of a model: that of its prefix, OpenAI-compatible HTTP, or litellm for every other name."""
+    """The provider of a model: a server that is started for it, that of its prefix, OpenAI-compatible HTTP, or litellm
+    for every other name."""
     prefix, _, name = model.model.partition("/")
+    if model.serve is not None:
+        return resolve(_SERVED)(name, model)
     chosen = _BY_PREFIX.get(prefix) or (_OPENAI if model.api_base and prefix in _SPEAKS_OPENAI else _LITELLM)
     return resolve(chosen)(name, model)

@@ -83,6 +83,11 @@ def test_a_config_knows_better_than_the_catalogue() -> None:
     assert not {"response_format", "tools"} & less.params
 
 
+def test_a_bare_off_of_yaml_is_understood() -> None:
+    told = ModelConfig.model_validate({"model": "openai/x", "structured": False, "tools": True, "send_seed": False})
+    assert (told.structured, told.tools, told.send_seed) == ("off", "on", "off")
+
+
 def _asked(folder: Path, reply: Any, signature: Any, inputs: dict[str, Any], **changes: Any) -> tuple[Any, list[Any]]:
     """The prediction of a system, asked twice in two runtimes, and the bodies that were sent."""
     with endpoint(reply) as (url, bodies):

@@ -1,0 +1,34 @@
+"""llama.cpp's server on one file of weights: `python -m seedbed.lm.served.llama WEIGHTS PORT [slots=2] [context=4096]
+[threads=N]`. It runs until it is ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any
+
+_DEFAULTS = {"slots": 2, "context": 4096, "threads": os.cpu_count() or 1}
+
+
+def main(words: list[str]) -> None:
+    import xllamacpp  # pyright: ignore[reportMissingImports] - an extra
+
+    weights, port = words[:2]
+    chosen = _DEFAULTS | {name: int(value) for name, _, value in (word.partition("=") for word in words[2:])}
+    params: Any = xllamacpp.CommonParams()  # pyright: ignore[reportUnknownVariableType]
+    params.model.path = weights
+    params.hostnames = ["127.0.0.1"]
+    params.port = int(port)
+    params.n_parallel = chosen["slots"]
+    params.n_ctx = chosen["context"] * chosen["slots"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = chosen["threads"]
+    # With it a seeded answer depends on what was asked before.
+    params.cache_prompt = False
+    server: Any = xllamacpp.Server(params)  # pyright: ignore[reportUnknownVariableType]
+    print(f"serving {weights} at {server.listening_address}", flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
@@ -12,11 +13,11 @@ _DEFAULTS = {"slots": 2, "context": 4096, "threads": os.cpu_count() or 1}
 
 
 def main(words: list[str]) -> None:
-    import xllamacpp  # pyright: ignore[reportMissingImports] - an extra
-
+    # An extra, which may not be there when types are checked.
+    llama: Any = importlib.import_module("xllamacpp")
     weights, port = words[:2]
     chosen = _DEFAULTS | {name: int(value) for name, _, value in (word.partition("=") for word in words[2:])}
-    params: Any = xllamacpp.CommonParams()  # pyright: ignore[reportUnknownVariableType]
+    params = llama.CommonParams()
     params.model.path = weights
     params.hostnames = ["127.0.0.1"]
     params.port = int(port)
@@ -25,7 +26,7 @@ def main(words: list[str]) -> None:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = chosen["threads"]
     # With it a seeded answer depends on what was asked before.
     params.cache_prompt = False
-    server: Any = xllamacpp.Server(params)  # pyright: ignore[reportUnknownVariableType]
+    server = llama.Server(params)
     print(f"serving {weights} at {server.listening_address}", flush=True)
     threading.Event().wait()
 

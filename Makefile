@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CPU_BUDGET ?= 120
 
-.PHONY: demo test check lint style types layers bench schema constraints clean
+.PHONY: demo test check lint style types layers bench mutants schema constraints clean
 
 demo: $(VENV)/installed
 	$(BIN)/seedbed run configs/demo.yaml
@@ -30,6 +30,10 @@ layers: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python -m bench
+
+# Plants bugs one at a time and asks the tests nearest to each; an hour or so. See tests/README.md.
+mutants: $(VENV)/installed
+	$(BIN)/python -m tests.mutants
 
 schema: $(VENV)/installed
 	$(BIN)/seedbed schema > configs/schema.json

@@ -95,11 +95,23 @@ def is_secret_name(name: str) -> bool:
 
 def redact(text: str) -> str:
     """The text with every secret known to this process replaced by a mask."""
-    forms, pattern = _known(_environment(), frozenset(_named))
+    forms, patterns = _known(_environment(), frozenset(_named))
     # Looking for plain words first is many times faster than the expressions, and most texts hold none of them.
-    if pattern is not None and any(form in text for form in forms):
-        text = pattern.sub(MASK, text)
+    if patterns is not None and any(form in text for form in forms):
+        text = _mask(text, *patterns)
     return _SHAPES.sub(MASK, text) if _has_shape(text) else text
+
+
+def _mask(text: str, whole: re.Pattern[str], also_cut: re.Pattern[str]) -> str:
+    """Where a secret begins, as much is masked as any form of one takes: what is left of one form may be the beginning
+    of another that is there whole."""
+    parts: list[str] = []
+    at = 0
+    while (found := also_cut.search(text, at)) is not None:
+        all_of_it = whole.match(text, found.start())
+        parts += [text[at : found.start()], MASK]
+        at = max(found.end(), all_of_it.end() if all_of_it else 0)
+    return "".join([*parts, text[at:]])
 
 
 def masked_error(error: Exception) -> Exception:
@@ -156,13 +168,15 @@ def _environment() -> tuple[tuple[Any, Any], ...]:
 @lru_cache(maxsize=8)
 def _known(
     environment: tuple[tuple[Any, Any], ...], named: frozenset[str]
-) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
-    """How the secrets of an environment begin in all forms they can have in a text, and what finds them."""
+) -> tuple[tuple[str, ...], tuple[re.Pattern[str], re.Pattern[str]] | None]:
+    """How the secrets of an environment begin in all forms they can have in a text, and what finds them: whole ones
+    only, and what a cut left of them too."""
     found = {form for value in _values(environment, named) for form in _forms(value)}
     # Longest first, so that a secret that contains another is masked whole.
     forms = sorted(found, key=lambda form: (-len(form), form))
-    pattern = re.compile("|".join(map(_also_cut, forms))) if forms else None
-    return tuple(dict.fromkeys(_beginning(form) for form in forms)), pattern
+    expressions = ("|".join(map(re.escape, forms)), "|".join(map(_also_cut, forms)))
+    patterns = (re.compile(expressions[0]), re.compile(expressions[1])) if forms else None
+    return tuple(dict.fromkeys(_beginning(form) for form in forms)), patterns
 
 
 def _values(environment: tuple[tuple[Any, Any], ...], named: frozenset[str]) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -86,14 +88,28 @@ def test_a_cells_cap_stops_that_cell_only(tmp_path: Path) -> None:
 
 
 def test_calls_in_flight_finish_when_the_budget_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are paid for; the seconds given after Ctrl-C do not apply."""
+    """They are paid for; the seconds given after Ctrl-C do not apply. Under the cap itself nothing is in flight then;
+    calls of another sweep in this process are."""
     monkeypatch.setattr("seedbed.lm.stop.GRACE_S", 0.2)
-    with Loopback(latency_s=0.8) as server, runtime(tmp_path, server, max_tokens=20, timeout_s=20) as made:
-        worst_of_one = 20 * 8e-6 + 8 * 2e-6
-        answered = _work(made, 8, caps(5.5 * worst_of_one), at_once=8)
+    arrived, answer = threading.Event(), threading.Event()
+
+    def keep_waiting(_request: object, _body: bytes) -> None:
+        arrived.set()
+        answer.wait(60)
+
+    with Loopback(watch=keep_waiting) as server, runtime(tmp_path, server, timeout_s=120) as made:
+        with ThreadPoolExecutor(1) as pool:
+            other = pool.submit(_work, made, 1, (), cell="other")
+            assert arrived.wait(60)
+            assert _work(made, 1, caps(1e-9, "sweep:this one")) == []
+            assert isinstance(made.stop_reason, BudgetReached)
+            # Much longer than the grace that a call would have after Ctrl-C.
+            with pytest.raises(TimeoutError):
+                other.result(timeout=1.5)
+            answer.set()
+            assert other.result(timeout=60) == ["other 0"]
         found = assert_books_agree(tmp_path, server)
-    assert len(answered) == found.outcomes["paid"] >= 5
-    assert "lost" not in found.outcomes
+    assert found.outcomes == {"paid": 1}
 
 
 @pytest.mark.usefixtures("each_ledger")

@@ -9,12 +9,10 @@ from typing import Any
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
 from seedbed.suites.finance_dialog import SUITE
-from seedbed.suites.finance_dialog.detect import undetected
 from seedbed.suites.finance_dialog.lexicon import load_lexicon
 from seedbed.suites.finance_dialog.options import DialogueOptions
 from seedbed.suites.finance_dialog.shapes import Dialogue
 from seedbed.suites.finance_dialog.traces import GoldDialogue, GoldTurn, difficulty
-from seedbed.suites.finance_dialog.turns import required_risks
 from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 
 
@@ -26,19 +24,16 @@ def load_dialogues(options: DialogueOptions) -> Benchmark:
     own_words = source / "lexicon.yaml" if source.is_dir() else None
     dialogues, excluded = read_dialogues(file)
     kept = dialogues[: options.limit]
-    lexicon = load_lexicon(own_words if own_words and own_words.exists() else None)
-    required = [tag for dialogue in kept for t in dialogue.turns for tag in required_risks(t.gt_turn_tags, lexicon)]
     excluded["over the limit"] = len(dialogues) - len(kept)
     return Benchmark(
         name=source.stem,
         test=[as_case(dialogue) for dialogue in kept],
         resources={
-            "lexicon": lexicon,
+            "lexicon": load_lexicon(own_words if own_words and own_words.exists() else None),
             "profile": options.profile,
             "judge": options.judge,
         },
         excluded={reason: count for reason, count in excluded.items() if count},
-        warnings=undetected(required, lexicon),
     )
 
 

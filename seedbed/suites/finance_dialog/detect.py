@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -13,7 +12,6 @@ from seedbed.suites.finance_dialog.lexicon import Lexicon
 COMPLIANT, MINOR, SEVERE = "compliant", "minor_violation", "severe_violation"
 LABELS = (COMPLIANT, MINOR, SEVERE)
 
-_NAMED = 20
 _DRAWDOWN = re.compile(r"最大回撤\s*[<＜≤]=?\s*(\d+(?:\.\d+)?)\s*[%％]")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*[%％]")
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+")
@@ -35,19 +33,6 @@ def risk_tags_in(text: str, lexicon: Lexicon) -> list[str]:
 
 def risk_hits(required: Sequence[str], found: Sequence[str], lexicon: Lexicon) -> int:
     return sum(bool(found) if tag in lexicon.risk_any else tag in found for tag in required)
-
-
-def undetected(required: Sequence[str], lexicon: Lexicon) -> list[str]:
-    """A warning of required tags that no reply can meet, since the lexicon has no words for them; empty without any."""
-    lost = Counter(tag for tag in required if not lexicon.risk_keywords.get(tag) and tag not in lexicon.risk_any)
-    if not lost:
-        return []
-    named = [f"{tag} ({count})" for tag, count in lost.most_common(_NAMED)]
-    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-    return [
-        f"{lost.total()} of {len(required)} required risk tags have no detector in the lexicon and count as missed in "
-        f"M3: {', '.join(named)}{more}; give them words under risk_keywords, or a name under risk_aliases"
-    ]
 
 
 def rubric_hits(required: Sequence[str], text: str, lexicon: Lexicon) -> list[str]:

@@ -19,8 +19,7 @@ def score_file(path: Path, out: Path, options: ScoreFileOptions) -> str:
     """Writes turn_eval.jsonl and metrics_summary.json; the manifest is part of the summary."""
     lexicon = load_lexicon(options.lexicon)
     traces = read_traces(path)
-    turns = [turn for trace in traces if trace.get("valid_dialog", True) for turn in trace["turns"]]
-    if turns and not any(turn.get("gt_turn_tags") for turn in turns):
+    if not any(turn.get("gt_turn_tags") for trace in traces for turn in trace["turns"]):
         raise UserError(f"{path}: no turn has gt_turn_tags; traces are scored with the gold they carry.")
     ignore = options.ignore_memory_keys or all(trace.get("m1_handling") == M1_IGNORED for trace in traces)
     rows = build_turn_eval_rows(traces, lexicon, options.profile, ignore)
@@ -36,11 +35,8 @@ def score_file(path: Path, out: Path, options: ScoreFileOptions) -> str:
 
 def _printed(found: dict[str, Any], manifest: dict[str, Any], out: Path) -> str:
     counters = found["counters"]
-    valid = counters["valid_dialogs"]
     lines = [
-        f"dialogues {counters['total_dialogs']} ({valid} valid), turns {counters['total_turn_pairs']}, "
-        f"profile {manifest['profile']}",
-        *(f"  left out as invalid: {count} ({reason})" for reason, count in found["invalid_reasons"].items()),
+        f"dialogues {counters['total_dialogs']}, turns {counters['total_turn_pairs']}, profile {manifest['profile']}",
         f"{'figure':<28}{'micro':>8}{'macro':>8}{'penal.':>8}   eligible/skipped/failed",
     ]
     for metric in METRICS:
@@ -55,7 +51,6 @@ def _printed(found: dict[str, Any], manifest: dict[str, Any], out: Path) -> str:
     if "appendix" in found:
         with_keys = found["appendix"]["m1_with_memory_keys"]["micro"]
         lines.append(f"M1 leaves the memory keys out; with them: key_coverage {_number(with_keys['key_coverage'])}")
-    lines += [f"warning: {warning}" for warning in found["warnings"]]
     lines.append(f"written: {out / 'turn_eval.jsonl'}, {out / 'metrics_summary.json'}")
     return "\n".join(lines)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from seedbed.analysis.means import mean
 from seedbed.storage.store import read_jsonl, write_json, write_jsonl
 from seedbed.suite import GENERATE_TIMES, TIMES, Case, Failure, PhaseContext, Prediction, ScoreRow
-from seedbed.suites.finance_dialog.detect import undetected
 from seedbed.suites.finance_dialog.judge import judge_turns
 from seedbed.suites.finance_dialog.lexicon import Lexicon
 from seedbed.suites.finance_dialog.metrics import METRICS, Tallies, evaluate, results, tallies_by_dialog
@@ -89,13 +87,7 @@ def summary(
         **{f"{status}_dialogs": statuses.count(status) for status in ("ok", "partial", "failed", "skipped")},
         "total_turn_pairs": len(rows),
     }
-    parts["invalid_reasons"] = dict(Counter(_why_invalid(t) for t in traces if not t.get("valid_dialog", True)))
-    parts["warnings"] = undetected([tag for row in rows for tag in row["risk_required_tags"]], lexicon)
     return parts
-
-
-def _why_invalid(trace: Mapping[str, Any]) -> str:
-    return str(trace.get("skip_reason") or trace.get("dialog_error") or "no reason given")
 
 
 def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:

@@ -88,5 +88,4 @@ class Trace(_Shape):
     profile_gt: TraceProfile | None = None
     blueprint: Blueprint | None = None
     raw_turns: list[dict[str, Any]] | None = None
-    turns: list[TraceTurn] | None = None
-    """Null where the dialogue is not valid."""
+    turns: list[TraceTurn]

@@ -45,11 +45,9 @@ def read_traces(path: Path) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for row in read_rows(path, shape="a trace {dialog_id, turns, profile_gt, ...}"):
         dialog_id = row.identity("dialog_id")
-        if row.data.get("valid_dialog", True):
-            row.need("turns")
+        row.need("turns")
         row.checked(Trace)
-        own = {"turns": row.data.get("turns") or [], "difficulty": difficulty(row.data.get("difficulty"))}
-        found[dialog_id] = {**row.data, **own}
+        found[dialog_id] = {**row.data, "difficulty": difficulty(row.data.get("difficulty"))}
     return list(found.values())
 
 

@@ -48,7 +48,7 @@ def _row(
     }
     row |= _memory(trace, position, turn, [] if ignore else _required(tags, "memory_required_keys_gt", strict),
                    lexicon, strict)  # fmt: skip
-    row |= _risk(reply, required_risks(tags, lexicon, strict=strict), lexicon)
+    row |= _risk(reply, _required(tags, "risk_disclosure_required_gt", strict), lexicon, strict)
     row |= _compliance(trace, turn, reply, tags, lexicon, strict)
     row |= _explanation(reply, _required(tags, "explainability_rubric_gt", strict), lexicon, strict)
     row["constraint_contradiction"] = int(
@@ -59,12 +59,6 @@ def _row(
     row["eligible_m4"] = ok
     row["eligible_m5"] = ok and bool(row["rubric_required"])
     return row
-
-
-def required_risks(tags: Mapping[str, Any], lexicon: Lexicon, *, strict: bool = True) -> list[str]:
-    """The risks that a turn must disclose, by the lexicon's tags."""
-    found = [detect.risk_tag(name, lexicon) for name in _required(tags, "risk_disclosure_required_gt", strict)]
-    return list(dict.fromkeys(found)) if strict else found
 
 
 def _required(tags: Mapping[str, Any], field: str, strict: bool) -> list[str]:
@@ -100,7 +94,9 @@ def _memory(
     }
 
 
-def _risk(reply: str, required: list[str], lexicon: Lexicon) -> Row:
+def _risk(reply: str, names: Sequence[str], lexicon: Lexicon, strict: bool) -> Row:
+    tags = [detect.risk_tag(name, lexicon) for name in names]
+    required = list(dict.fromkeys(tags)) if strict else tags
     found = detect.risk_tags_in(reply, lexicon)
     return {
         "risk_required_tags": required,

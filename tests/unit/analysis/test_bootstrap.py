@@ -70,3 +70,14 @@ def test_bootstrap_of_a_figure_that_is_mostly_undefined_is_undefined() -> None:
 def test_who_asks_for_points_only_gets_no_interval() -> None:
     with points_only():
         assert _interval({"a": [1], "b": [0]}) is None
+
+
+@pytest.mark.parametrize(("undefined", "says"), [(0.4, True), (0.6, False)])
+def test_a_figure_that_most_resamples_do_not_define_has_no_interval(undefined: float, says: bool) -> None:
+    def figures(sums: Any) -> dict[str, Any]:
+        values = np.arange(len(sums), dtype=np.float64)
+        values[: int(undefined * len(values))] = np.nan
+        return {"figure": values}
+
+    found = cluster_bootstraps({"a": (1.0,), "b": (2.0,)}, figures)
+    assert (found["figure"] is not None) is says

@@ -10,7 +10,7 @@ from scipy import stats
 
 from seedbed.analysis import gate_verdict
 from seedbed.analysis.columns import Columns
-from seedbed.analysis.gate_rule import lower_bound
+from seedbed.analysis.gate_rule import MIN_COVERAGE, LowerBound, lower_bound
 
 RNG = np.random.default_rng
 
@@ -85,3 +85,15 @@ def test_it_says_how_many_samples_would_decide() -> None:
     assert 100 < needed < 400
     more = Columns.of(np.tile([0.3, -0.3], needed // 2 + 1)[:, None], np.arange(2 * (needed // 2 + 1)))
     assert lower_bound(more, (0.0, 1.0)).lowest >= -0.05
+
+
+def test_at_its_limits_the_gate_passes_and_just_beyond_it_does_not() -> None:
+    """The margin itself is allowed, and so is the least coverage; the least drop beyond the margin can fail."""
+    at = LowerBound(difference=0.0, lowest=-0.1, n=100, half=0.1)
+    assert at.word(None, 0.1, MIN_COVERAGE) == "pass"
+    assert at.word(None, 0.0999, 1.0) == "inconclusive"
+    assert at.word(None, 0.1, MIN_COVERAGE - 0.001) == "inconclusive"
+    dropped = LowerBound(difference=-0.1, lowest=-0.2, n=100, half=0.1)
+    assert dropped.word(0.001, 0.1, 1.0) == "inconclusive"
+    assert dropped.word(0.001, 0.0999, 1.0) == "fail"
+    assert dropped.word(0.05, 0.0999, 1.0, alpha=0.05) == "inconclusive"

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seedbed.lm.limits import Limiter
 from seedbed.sweep.config import Limits
@@ -139,3 +145,80 @@ def test_a_timeout_halves_the_number_in_flight_once_for_those_sent_together() ->
         await asyncio.wait_for(limiter.wait_to_send(1), 5)
 
     _run(work)
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.at: dict[float, Callable[[], None]] = {}
+        """What happens at a moment while somebody sleeps past it."""
+
+    async def sleep(self, seconds: float) -> None:
+        end = self.now + seconds
+        for moment in sorted(self.at):
+            if moment <= end:
+                self.now = max(self.now, moment)
+                self.at.pop(moment)()
+        self.now = end
+
+
+@contextmanager
+def clocked() -> Iterator[Clock]:
+    clock = Clock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("seedbed.lm.limits.time", SimpleNamespace(monotonic=lambda: clock.now))
+        yield clock
+
+
+def test_a_process_that_joins_or_leaves_does_not_undo_a_back_off() -> None:
+    with clocked() as clock:
+        limiter = Limiter(Limits(concurrency=16, scope="sweep"), peers=1)
+        limiter.rate_limited(0.0, clock.now)
+        assert limiter.allowed == 8
+        for peers, allowed in ((2, 8), (4, 4), (1, 4)):
+            limiter.share(peers)
+            assert limiter.allowed == allowed
+
+
+@given(waits=st.lists(st.floats(0.0, 100.0), min_size=1, max_size=6))
+def test_the_longest_retry_after_counts_in_whatever_order_they_come(waits: list[float]) -> None:
+    async def work(clock: Clock) -> None:
+        limiter = Limiter(Limits(concurrency=4))
+        for wait in waits:
+            limiter.rate_limited(wait, clock.now)
+        await limiter.wait_to_send(1, clock.sleep)
+        assert clock.now >= 1000.0 + max(waits)
+
+    with clocked() as clock:
+        asyncio.run(work(clock))
+
+
+def test_a_refusal_during_the_wait_for_a_rate_is_waited_out_too() -> None:
+    async def work(clock: Clock) -> None:
+        limiter = Limiter(Limits(concurrency=4, rpm=60))
+        await limiter.wait_to_send(1, clock.sleep)
+        clock.at[clock.now + 0.5] = lambda: limiter.rate_limited(30.0, clock.now) and None
+        await limiter.wait_to_send(1, clock.sleep)
+        assert clock.now >= 1030.5
+
+    with clocked() as clock:
+        asyncio.run(work(clock))
+
+
+@given(idle=st.floats(0.0, 1e5), sizes=st.lists(st.integers(1, 5000), min_size=2, max_size=12))
+def test_neither_rest_nor_guesses_too_high_save_up_more_than_a_seconds_worth(idle: float, sizes: list[int]) -> None:
+    """However long nothing was sent, and however much less it was than expected: the rate holds from then on."""
+
+    async def work(clock: Clock) -> None:
+        limiter = Limiter(Limits(concurrency=4, tpm=60_000))
+        await clock.sleep(idle)
+        limiter.settle(1_000_000, 0)
+        began = clock.now
+        for size in sizes:
+            await limiter.wait_to_send(size, clock.sleep)
+        assert clock.now - began >= sum(sizes) / 1000 - 1.0 - 1e-6
+
+    with clocked() as clock:
+        asyncio.run(work(clock))

@@ -231,3 +231,19 @@ def test_holm_is_taken_over_all_systems_of_a_metric() -> None:
     assert among.comparisons[0].p_holm == pytest.approx(5 * 0.03125)
     assert alone.verdict == "fail"
     assert among.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("config", "at", "beyond"),
+    [
+        ({"max_error_share": 0.25}, {"n_errors": 25}, {"n_errors": 26}),
+        ({"max_cost_growth": 0.5}, {"list_usd": 1.5}, {"list_usd": 1.51}),
+        ({"max_latency_growth": 0.5}, {"latency_s": 0.75}, {"latency_s": 0.76}),
+    ],
+    ids=str,
+)
+def test_what_is_just_allowed_passes_and_a_little_more_fails(
+    config: dict[str, float], at: dict[str, Any], beyond: dict[str, Any]
+) -> None:
+    assert verdict(entry(figures=replace(FIGURES, **at)), **config).verdict == "pass"
+    assert verdict(entry(figures=replace(FIGURES, **beyond)), **config).verdict == "fail"

@@ -167,3 +167,29 @@ def test_nothing_that_a_traceback_shows_tells_a_secret(monkeypatch: pytest.Monke
     # What stands in the program itself is shown too.
     assert "zebra" not in "".join(line for line in shown.splitlines() if "raise " not in line)
     assert "was given [redacted]" in shown
+
+
+NAMED = "sk-proj-Abcdefghijklmnop1234"
+
+
+@given(
+    before=st.lists(st.sampled_from(("sk-", "eyJ", "://", "Bearer ", "hf_", "AIza", "pk-", " ")), max_size=6),
+    after=st.lists(st.sampled_from((" sk-", " eyJ", " http://x.org", " Bearer of news")), max_size=3),
+    key=st.sampled_from((NAMED, "AIzaSyA1234567890abcdefghijk", "hf_abcdefghijklmnopqrsT7")),
+)
+def test_a_key_is_masked_after_words_that_only_begin_like_one(before: list[str], after: list[str], key: str) -> None:
+    """What looks like the beginning of a key, and is none, keeps nobody from looking on."""
+    masked = redact(f"{''.join(before)} {key}{''.join(after)}")
+    assert key not in masked
+    assert "[redacted]" in masked
+
+
+@given(st.permutations(["LAB_API_KEY", "OTHER_API_KEY", "THIRD_API_KEY"]))
+def test_a_secret_that_begins_with_another_is_masked_whole_in_whatever_order_they_are_set(names: list[str]) -> None:
+    short = "zebra-crossing-77"
+    with pytest.MonkeyPatch.context() as patch:
+        for name, rest in zip(names, ("", "/of the north", "/of the north/and 1 more"), strict=True):
+            patch.setenv(name, short + rest)
+        assert redact(f"a {short}/of the north/and 1 more b") == "a [redacted] b"
+        assert redact(f"a {short}/of the north b") == "a [redacted] b"
+        assert redact(f"a {short} b") == "a [redacted] b"

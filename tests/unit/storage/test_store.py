@@ -29,6 +29,14 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
 
 
+def test_a_write_that_fails_on_the_disk_leaves_nothing_beside_what_was_there(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    (taken / "inside").mkdir(parents=True)
+    with pytest.raises(OSError):
+        write_text(taken, "a text where a folder is")
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["inside", "taken"]
+
+
 @pytest.mark.parametrize(("mask", "mode"), [(None, 0o600), ("027", 0o640), ("022", 0o644)])
 def test_a_file_is_private_unless_the_user_shares(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: str | None, mode: int

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -119,25 +120,22 @@ def test_the_lock_of_another_host_is_taken_over_after_its_silence(tmp_path: Path
 
 
 def test_two_threads_of_one_process_take_turns(tmp_path: Path) -> None:
-    inside, most = 0, 0
-    guard = threading.Lock()
+    """Each keeps the lock until another has looked for it and found it held."""
+    inside: list[int] = []
+    looked = threading.Semaphore(0)
 
-    def work(ledger: Ledger) -> None:
-        nonlocal inside, most
-        with hold(ledger, "cell", Patience(200)):
-            with guard:
-                inside += 1
-                most = max(most, inside)
-            with guard:
-                inside -= 1
+    def work(ledger: Ledger, number: int) -> None:
+        with hold(ledger, "cell", looked.release) as check:
+            inside.append(number)
+            if len(set(inside)) < 3:
+                assert looked.acquire(timeout=60), "nobody else wants it"
+            check()
+            assert inside[-1] == number, "another came in"
 
-    with opened(tmp_path) as ledger:
-        threads = [threading.Thread(target=work, args=(ledger,)) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(timeout=60)
-        assert (inside, most) == (0, 1)
+    with opened(tmp_path) as ledger, ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(work, ledger, number) for number in range(3)]:
+            done.result(timeout=80)
+    assert sorted(inside) == [0, 1, 2]
 
 
 def test_locks_of_other_names_do_not_meet(tmp_path: Path) -> None:

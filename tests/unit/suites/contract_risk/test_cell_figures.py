@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seedbed.analysis.bootstrap import points_only
 from seedbed.suite import Answer, Case, SampleUsage, ScoreRow
@@ -12,6 +14,7 @@ from seedbed.suites.contract_risk import SUITE
 from seedbed.suites.contract_risk.figures import aggregate, confusion
 from seedbed.suites.contract_risk.groups import score_group
 from seedbed.suites.contract_risk.knowledge import DATA, read_law_index
+from seedbed.suites.contract_risk.metrics import risk_level_metrics
 from seedbed.suites.contract_risk.scorers import Checks, score_level, score_one
 from seedbed.suites.contract_risk.verify import VerifierKind, make_verifier
 from tests.unit.suites.contract_risk.conftest import review, row
@@ -148,6 +151,19 @@ def test_a_bare_level_has_levels_and_nothing_else() -> None:
     figures = aggregate([score_level(_case(), "高", Checks(make_verifier("lexical"), INDEX))])
     assert figures["accuracy"] == 1.0
     assert {figures[n] for n in ("parse_rate", "task_success_rate", "clause_hallucination_rate")} == {None}
+
+
+@given(
+    confusion=st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3),
+    invalid=st.lists(st.integers(0, 9), min_size=3, max_size=3),
+)
+def test_risks_taken_for_lower_ones_are_counted_over_all_high_risks_those_without_a_level_too(
+    confusion: list[list[int]], invalid: list[int]
+) -> None:
+    figures = risk_level_metrics(confusion, invalid)
+    high = sum(confusion[0]) + invalid[0]
+    for name, count in (("high_to_medium_rate", confusion[0][1]), ("high_to_low_rate", confusion[0][2])):
+        assert figures[name] == (pytest.approx(count / high) if high else None)
 
 
 def _levels(pairs: str, **details: Any) -> list[ScoreRow]:

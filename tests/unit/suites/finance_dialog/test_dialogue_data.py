@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from seedbed.cli.main import main
 from seedbed.errors import UserError
 from seedbed.suites.finance_dialog.cases import load_dialogues
 from seedbed.suites.finance_dialog.lexicon import load_lexicon
@@ -123,18 +122,3 @@ def test_an_unknown_part_of_a_lexicon_is_refused(tmp_path: Path) -> None:
     path.write_text("risk_keyword: {}\n", "utf-8")
     with pytest.raises(UserError, match="did you mean 'risk_keywords'"):
         load_lexicon(path)
-
-
-def test_plan_warns_of_required_risks_without_a_detector(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tags = {"risk_disclosure_required_gt": ["市场不确定性", "税务风险"]}
-    turns = [{"role": "user", "text": "您好"}, {"role": "assistant", "text": "好", "turn_tags": tags}]
-    (tmp_path / "d.jsonl").write_text(json.dumps({"dialog_id": "d", "turns": turns}), encoding="utf-8")
-    config = tmp_path / "sweep.yaml"
-    config.write_text(
-        "name: s\nseeds: [0]\nmodels: {m: {model: offline/m}}\nexperiments:\n"
-        "  - {suite: finance_dialog, models: [m], benchmarks: [{name: jsonl, path: d.jsonl}], systems: [llm_only]}\n",
-        encoding="utf-8",
-    )
-    assert main(["plan", str(config)]) == 0
-    assert "1 of 2 required risk tags have no detector in the lexicon" in capsys.readouterr().err
-    assert BENCHMARK.warnings == [], "the shipped lexicon has a detector for every tag of the shipped dialogues"

@@ -145,46 +145,6 @@ def test_traces_without_gold_are_refused(tmp_path: Path) -> None:
         score_file(_write(tmp_path / "t.jsonl", bare), tmp_path, ScoreFileOptions())
 
 
-def _invalid(dialog_id: str, **more: Any) -> dict[str, Any]:
-    """A dialogue that MemFinRobot could not play: no turn, and not valid."""
-    given = {"dialog_status": "failed", "valid_dialog": False, "turns": [], "dialog_error": "worker died", **more}
-    return _upstream_trace(dialog_id, **given)
-
-
-def test_a_file_without_a_valid_dialogue_gives_its_counts(tmp_path: Path) -> None:
-    skipped = _invalid("c", dialog_status="skipped", skip_reason="missing_turns", turns=None)
-    path = _write(tmp_path / "dialog_trace.jsonl", _invalid("a"), _invalid("b"), skipped)
-    printed = score_file(path, tmp_path, ScoreFileOptions())
-    told = read_json(tmp_path / "metrics_summary.json")
-    assert told["counters"] == {
-        "total_dialogs": 3, "valid_dialogs": 0, "ok_dialogs": 0, "partial_dialogs": 0, "failed_dialogs": 2,
-        "skipped_dialogs": 1, "total_turn_pairs": 0,
-    }  # fmt: skip
-    assert told["invalid_reasons"] == {"worker died": 2, "missing_turns": 1}
-    for metric in told["metrics"].values():
-        assert set(metric["micro"].values()) == {None}
-    assert "dialogues 3 (0 valid), turns 0" in printed
-    assert "left out as invalid: 2 (worker died)" in printed
-
-
-def test_a_valid_dialogue_beside_invalid_ones_is_scored_alone(tmp_path: Path) -> None:
-    path = _write(tmp_path / "dialog_trace.jsonl", _invalid("a"), _upstream_trace("b"))
-    score_file(path, tmp_path, ScoreFileOptions())
-    told = read_json(tmp_path / "metrics_summary.json")
-    assert (told["counters"]["valid_dialogs"], told["counters"]["total_turn_pairs"]) == (1, 2)
-
-
-def test_required_risks_without_a_detector_are_named_and_counted(tmp_path: Path) -> None:
-    tags = {"risk_disclosure_required_gt": ["市场不确定性", "税务风险", "税务风险", "声誉风险"]}
-    turn = {"turn_pair_id": 1, "turn_status": "ok", "user_text": "u", "pred_assistant_text": "a", "gt_turn_tags": tags}
-    path = _write(tmp_path / "t.jsonl", {"dialog_id": "a", "turns": [turn, {**turn, "turn_pair_id": 2}]})
-    printed = score_file(path, tmp_path, ScoreFileOptions())
-    said = "4 of 6 required risk tags have no detector in the lexicon and count as missed in M3: 税务风险 (2), 声誉"
-    assert f"warning: {said}" in printed
-    (warning,) = read_json(tmp_path / "metrics_summary.json")["warnings"]
-    assert warning.startswith(said)
-
-
 def test_scoring_a_file_imports_no_model_library(tmp_path: Path) -> None:
     path = _write(tmp_path / "dialog_trace.jsonl", _upstream_trace())
     code = (

@@ -137,6 +137,12 @@ def test_the_gain_pairs_the_samples_that_both_answered() -> None:
     assert "gain=-" in console(metrics)
 
 
+def test_a_sample_that_failed_without_the_optimizer_is_no_gain() -> None:
+    rows = {"CoT": _rows(None, 1.0, None), "CoT+GEPA-5": _rows(1.0, 1.0, 1.0)}
+    metrics = score_group(rows, {label: dict(aggregate(own)) for label, own in rows.items()})
+    assert (metrics["CoT+GEPA-5"]["gain"], metrics["CoT+GEPA-5"]["n_paired"]) == (0.0, 1)
+
+
 def test_a_learning_curve_never_falls(tmp_path: Path) -> None:
     import json
 

@@ -58,6 +58,7 @@ def test_an_empty_retrieval_supports_nothing_and_has_no_relevance(assess: Assess
 def test_a_blank_context_is_irrelevant_without_being_shown(assess: Assess) -> None:
     results = assess(question=Q, answer=A, retrieved_contexts=["  ", A])
     assert results["context_relevance"].score == 0.5
+    assert results["context_relevance"].details["relevant"] == [False, True]
     assert results["faithfulness"].score == 1.0
 
 

@@ -1,0 +1,155 @@
+"""Small changes to the core, made by rule and drawn by a seed: another comparison, a condition turned round, a number
+one higher, a statement left out."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from tests.mutants.planted import PLANTED
+
+CORE = ("seedbed/lm", "seedbed/phases", "seedbed/storage", "seedbed/nightly", "seedbed/analysis")
+EQUIVALENT = Path(__file__).with_name("equivalent.md")
+
+_COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+_COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+}  # fmt: skip
+_SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
+_SAID_ONLY = ("logger", "warnings")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    file: str
+    line: int
+    what: str
+    """The expression before and after."""
+    text: str
+    """The whole file with the change in it."""
+    tests: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}: {self.what}"
+
+
+def draw(root: Path, number: int, seed: int, only: str = "") -> list[Mutant]:
+    """Some of all changes that can be made, every file with the same chance a change."""
+    places = [(file, edit) for file in _files(root) if only in file for edit in _edits(root / file)]
+    chosen = random.Random(seed).sample(places, min(number, len(places)))
+    return [_mutant(root, file, *edit) for file, edit in sorted(chosen, key=lambda place: (place[0], place[1][0]))]
+
+
+@lru_cache(maxsize=1)
+def judged_equivalent() -> frozenset[str]:
+    """Names of mutants that change nothing anybody could notice, from the list that says why."""
+    lines = EQUIVALENT.read_text(encoding="utf-8").splitlines() if EQUIVALENT.exists() else []
+    return frozenset(line[3:].strip() for line in lines if line.startswith("## "))
+
+
+def nearest_tests(root: Path, file: str) -> tuple[str, ...]:
+    """The test module of the same name, those of the room that import the module, and those that guard a planted bug of
+    the file; the whole room's where there is none."""
+    inner = Path(file).relative_to("seedbed").with_suffix("")
+    module = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    found = [f"tests/unit/{inner.parent}/test_{inner.name}.py"] if (root / _mirror(inner)).exists() else []
+    for test in sorted((root / "tests/unit").rglob("test_*.py")):
+        text = test.read_text(encoding="utf-8")
+        if "mark.slow" not in text and any(f"{module}{end}" in text for end in (" import", ".", "\n", '"')):
+            found.append(str(test.relative_to(root)))
+    found += [test for bug in PLANTED if bug.file == file for test in bug.tests]
+    room = f"tests/unit/{inner.parts[0]}"
+    return tuple(dict.fromkeys(found)) or (room,)
+
+
+def _mirror(inner: Path) -> str:
+    return f"tests/unit/{inner.parent}/test_{inner.name}.py"
+
+
+def _files(root: Path) -> list[str]:
+    found = (path for part in CORE for path in (root / part).rglob("*.py"))
+    return sorted(str(path.relative_to(root)) for path in found)
+
+
+_Edit = tuple[int, str, str, tuple[int, int, int, int]]
+"""Line, the text before and after, and where it stands (of lines and bytes, as `ast` counts)."""
+
+
+def _mutant(root: Path, file: str, line: int, before: str, after: str, at: tuple[int, int, int, int]) -> Mutant:
+    lines = (root / file).read_bytes().splitlines(keepends=True)
+    first, left, last, right = at
+    head, tail = lines[first - 1][:left], lines[last - 1][right:]
+    lines[first - 1 : last] = [head + after.encode() + tail]
+    what = f"`{' '.join(before.split())}` -> `{after}`"
+    return Mutant(file, line, what, b"".join(lines).decode(), nearest_tests(root, file))
+
+
+def _edits(path: Path) -> Iterator[_Edit]:
+    source = path.read_text(encoding="utf-8")
+    for node in _code(ast.parse(source)):
+        for after in _changes(node):
+            before = ast.get_source_segment(source, node)
+            assert before is not None
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            yield node.lineno, before, after, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def _code(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+    """Every expression and statement that does something: no annotations, decorators, messages of errors and logs."""
+    if isinstance(node, ast.expr | ast.stmt):
+        yield node
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "type_params", "msg", "exc", "cause"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not _only_said(child):
+                yield from _code(child)
+
+
+def _only_said(node: ast.AST) -> bool:
+    if isinstance(node, ast.If):
+        return ast.unparse(node.test) == "TYPE_CHECKING"
+    if isinstance(node, ast.Expr):
+        text = ast.unparse(node.value)
+        return isinstance(node.value, ast.Constant) or text.startswith(_SAID_ONLY)
+    # A name in capitals holds a limit, a pause or a table: a test would repeat it.
+    return isinstance(node, ast.Assign | ast.AnnAssign | ast.JoinedStr) and (
+        isinstance(node, ast.JoinedStr) or ast.unparse(node).lstrip("_").partition("=")[0].partition(":")[0].isupper()
+    )
+
+
+def _changes(node: ast.expr | ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.Compare(left, [operator], [right]) if type(operator) in _COMPARED:
+            yield _unparsed(ast.Compare(left, [_COMPARED[type(operator)]()], [right]))
+        case ast.BoolOp(ast.And(), values):
+            yield _unparsed(ast.BoolOp(ast.Or(), values))
+        case ast.BoolOp(ast.Or(), values):
+            yield _unparsed(ast.BoolOp(ast.And(), values))
+        case ast.UnaryOp(ast.Not(), operand):
+            yield _unparsed(operand)
+        case ast.BinOp(left, operator, right) if type(operator) in _COMPUTED:
+            yield _unparsed(ast.BinOp(left, _COMPUTED[type(operator)](), right))
+        case ast.Constant(bool() as value):
+            yield str(not value)
+        case ast.Constant(int() as value):
+            yield str(value + 1)
+        case ast.Call(ast.Name(name), arguments, keywords) if name in _SWAPPED:
+            yield _unparsed(ast.Call(ast.Name(_SWAPPED[name]), arguments, keywords))
+        case ast.Expr(ast.Call() | ast.Await()) | ast.AugAssign():
+            yield "pass"
+        case _:
+            pass
+
+
+def _unparsed(node: ast.expr) -> str:
+    return f"({ast.unparse(node)})"

@@ -1,0 +1,43 @@
+"""Caps beside the state machine: what one process cannot know of another without counting."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from seedbed.lm.ledger import Begin, Cap, End, Granted, Ledger, OverBudget
+from seedbed.lm.types import Usage
+from tests.support.lm import budget_row, ledger_url, scope
+
+SWEEP = (Cap("sweep:s", 10.0),)
+
+
+def _spend(folder: Path, key: str, dollars: float, caps: tuple[Cap, ...]) -> object:
+    """One call in a process of its own; what the ledger answered."""
+
+    async def work(ledger: Ledger) -> object:
+        begin = Begin(scope(), key, 1, None, b"{}", dollars, caps)
+        answer = await ledger.begin(begin)
+        if isinstance(answer, Granted):
+            await ledger.end(
+                End(answer.attempt_id, begin, "paid", Usage(1, 1), dollars, dollars, 0.0, 0.1, response=b"{}")
+            )
+        return answer
+
+    ledger = Ledger(ledger_url(folder), list_price=lambda _model, _usage: None)
+    try:
+        return asyncio.run(work(ledger))
+    finally:
+        ledger.close()
+
+
+@pytest.mark.usefixtures("each_ledger")
+def test_a_cap_counts_what_a_run_without_one_spent_in_between(tmp_path: Path) -> None:
+    _spend(tmp_path, "capped", 4.0, SWEEP)
+    _spend(tmp_path, "without a cap", 5.0, ())
+    answer = _spend(tmp_path, "capped again", 4.0, SWEEP)
+    assert isinstance(answer, OverBudget)
+    assert (answer.used_usd, answer.reserved_usd) == (9.0, 0.0)
+    assert budget_row(tmp_path, "sweep:s") == (9.0, 0.0)

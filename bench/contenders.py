@@ -201,7 +201,7 @@ def seedbed_memory(url: str, total: int, concurrency: int) -> dict[str, float]:
 
 def _runtime(folder: Path, url: str, concurrency: int) -> Any:
     from seedbed.lm.runtime import LMRuntime
-    from seedbed.sweep.config import ModelConfig
+    from seedbed.sweep.model_config import ModelConfig
 
     model = ModelConfig.model_validate(
         {

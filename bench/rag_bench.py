@@ -26,7 +26,7 @@ from seedbed.suites.rag_quality.evalcase import EvalCase
 from seedbed.suites.rag_quality.evaluate import evaluate
 from seedbed.suites.rag_quality.judge import Judge
 from seedbed.suites.rag_quality.options import CaseOptions
-from seedbed.sweep.config import Limits, ModelConfig
+from seedbed.sweep.model_config import Limits, ModelConfig
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE.parent / "bench_results" / "ragas-venv"

@@ -15,7 +15,7 @@ from seedbed.sweep.manifest import package_versions
 
 if TYPE_CHECKING:
     from seedbed.lm.probe import Probe
-    from seedbed.sweep.config import ModelConfig
+    from seedbed.sweep.model_config import ModelConfig
 
 _NEEDED = {
     "prefect": ("3.8.8", "3.9"),

@@ -36,7 +36,7 @@ from seedbed.lm.tokens import billed_usage
 from seedbed.lm.types import Attempt, JsonDict, Usage
 from seedbed.lm.usage import who_answered
 from seedbed.storage.redact import redact
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 R = TypeVar("R")
 

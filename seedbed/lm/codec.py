@@ -14,7 +14,7 @@ from seedbed.errors import ProviderError
 from seedbed.lm.abilities import abilities_of
 from seedbed.lm.types import JsonDict
 from seedbed.lm.usage import told_usage
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 if TYPE_CHECKING:
     from dspy.lm15 import OpenAIChatLM, Request, Response

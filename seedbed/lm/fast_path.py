@@ -15,7 +15,7 @@ from seedbed.lm import codec
 from seedbed.lm.chat import Call, Chat
 from seedbed.lm.compat.dspy import error_boundary
 from seedbed.lm.types import JsonDict
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 _SAMPLING = {
     "temperature": "temperature",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seedbed.errors import ProviderError
 from seedbed.storage.redact import redact
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 
 def fatal_sentence(model: ModelConfig, error: ProviderError, *, answered: bool) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Self
 
-from seedbed.sweep.config import Limits
+from seedbed.sweep.model_config import Limits
 
 _DEFAULT_PAUSE_S = 1.0
 

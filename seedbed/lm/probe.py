@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from seedbed.errors import causes
 from seedbed.lm.session import Session, open_session
 from seedbed.storage.redact import redact
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 if TYPE_CHECKING:
     from seedbed.lm.lm import SeedbedLM

@@ -18,7 +18,7 @@ from seedbed.lm.limits import Limiter
 from seedbed.lm.prices import WorstCase, price_of
 from seedbed.lm.stop import GRACE_S, StopSignal
 from seedbed.lm.types import Closable, Usage
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 if TYPE_CHECKING:
     from seedbed.lm.embeddings import Embedder

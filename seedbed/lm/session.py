@@ -18,7 +18,7 @@ from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.reads import PhaseUsage, phase_usage
 from seedbed.lm.runtime import LMRuntime
-from seedbed.sweep.config import Limits, ModelConfig
+from seedbed.sweep.model_config import Limits, ModelConfig
 
 if TYPE_CHECKING:
     from seedbed.lm.lm import SeedbedLM

@@ -13,7 +13,7 @@ from seedbed.offline.model import OfflineModel
 from seedbed.offline.options import OfflineOptions
 from seedbed.offline.prompt import text_of
 from seedbed.offline.render import break_format
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 Fault = Literal["rate_limit", "server", "timeout", "malformed"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from seedbed.storage.hashing import hash_json
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 CELL_ID_VERSION = 2
 """Raise when the recipe below changes; golden tests pin the ids of the current one."""

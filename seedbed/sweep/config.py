@@ -5,149 +5,23 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from seedbed.storage.paths import safe_name
-from seedbed.storage.redact import is_secret_name, keep_secret, redact
+from seedbed.storage.redact import is_secret_name, redact
 from seedbed.storage.yamlfile import FieldPath, YamlFile, read_yaml
-from seedbed.sweep.price_config import Price
-
-OFFLINE_MODEL_VERSION = 2
-"""Raise when the offline model answers differently: stored answers and results of the old one are then not used."""
+from seedbed.sweep.model_config import Frozen, ModelConfig, SecretVariable
 
 _BY_ENVIRONMENT = "put it into an environment variable and name that (api_key_env: NAME)"
 _KEY_IN_QUERY = re.compile(r"[?&](key|code|sig|signature|auth)=", re.IGNORECASE)
 
-_LOCAL = re.compile(r"local:?/")
-_NEEDS_ADDRESS = frozenset({"llamacpp", "hosted_vllm", "vllm"})
-"""Prefixes of models that lie at no known place."""
-
 Name = Annotated[str, AfterValidator(safe_name)]
-SecretVariable = Annotated[str, AfterValidator(keep_secret)]
-"""The name of an environment variable whose value is masked everywhere from then on."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
-
-
-class Limits(_Frozen):
-    concurrency: int = Field(default=16, ge=1)
-    """Calls in flight at once, over all cells of the process."""
-    rpm: float | None = Field(default=None, gt=0)
-    """Requests a minute."""
-    tpm: float | None = Field(default=None, gt=0)
-    """Tokens a minute, input and output together."""
-    scope: Literal["process", "sweep"] = "process"
-    """`sweep` shares these limits out evenly over all processes at work on the ledger; `process` gives them to each."""
-
-
-def _switch(value: Any) -> Any:
-    """YAML takes a bare on and off for true and false."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
-
-
-Switch = Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)]
-
-
-class ServeConfig(_Frozen):
-    """A server that is started for the sweep and ends with it."""
-
-    command: str | list[str] = Field(min_length=1)
-    """What to start, on this machine; {port} stands for a free port, where the model has no api_base."""
-    ready: str = Field(default="/health", pattern=r"^/")
-    """A path that is answered with 200 once the server can be asked."""
-    timeout_s: float = Field(default=300.0, gt=0)
-    """How long that may take."""
-
-
-class ModelConfig(_Frozen):
-    model: str = Field(pattern=r"^[^/\s]+/\S+$")
-    """A litellm name such as openai/gpt-4.1-mini, local/NAME or local:/PATH.gguf for a real model in a process of its
-    own, or offline/NAME for the embedded one."""
-    temperature: float = Field(default=0.0, ge=0, le=2)
-    top_p: float | None = Field(default=None, ge=0, le=1)
-    max_tokens: int | None = Field(default=None, ge=1)
-    api_base: str | None = None
-    """Address of an OpenAI-compatible endpoint; null takes the provider's own."""
-    api_key_env: SecretVariable | None = None
-    """Name of the environment variable that holds the key. The key itself never stands in a config."""
-    structured: Annotated[Literal["auto", "schema", "json", "off"], BeforeValidator(_switch)] = "auto"
-    """Whether an answer can be asked for by a JSON schema, or as JSON of any kind; `auto` goes by what is known of the
-    model, which of a server of one's own is nothing."""
-    tools: Switch = "auto"
-    """Whether the model takes tools as such (native tool calls)."""
-    adapter: Literal["chat", "json", "xml"] = "chat"
-    """The form in which DSPy asks and reads: marked fields, JSON (with a schema where `structured` allows), or XML."""
-    send_seed: Switch = "auto"
-    """Whether the provider is sent a seed, made from the sweep's and the sample, where sampling is random; `auto` sends
-    it where the provider is known to take one."""
-    serve: ServeConfig | None = None
-    """A server of one's own to start with the sweep."""
-    limits: Limits = Limits()
-    price: Price | None = None
-    """Overrides the bundled price list."""
-    timeout_s: float = Field(default=120.0, gt=0)
-    """How long one attempt may take."""
-    retries: int = Field(default=4, ge=0)
-    """Further attempts after a failure that may pass."""
-    backoff_s: float = Field(default=1.0, ge=0)
-    """The pause before the first retry; it doubles with each, with jitter. A Retry-After is always honoured."""
-    max_reply_mb: float = Field(default=8.0, gt=0)
-    """A longer reply is not read to its end: it is a failed attempt."""
-    extra: Mapping[str, Any] = Field(default_factory=dict)
-    """Further fields of the request body, passed on as they are (reasoning_effort, seed, ...)."""
-    options: Mapping[str, Any] = Field(default_factory=dict)
-    """Options of the offline model (ability, noise, latency_ms, errors), or of a local one (slots, context,
-    threads)."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _costs_nothing(cls, value: Any) -> Any:
-        """Nobody is billed for a model on this machine; without a price it could have no budget."""
-        if isinstance(value, dict) and _LOCAL.match(str(value.get("model"))):
-            return {"price": {"input": 0, "output": 0}, **value}
-        return value
-
-    @model_validator(mode="after")
-    def _reachable(self) -> ModelConfig:
-        if self.api_base is not None and not self.api_base.startswith(("http://", "https://")):
-            raise ValueError(f"api_base {self.api_base!r} is no address: write http:// or https:// before it")
-        prefix = self.model.partition("/")[0]
-        if self.api_base is None and self.serve is None and prefix in _NEEDS_ADDRESS:
-            raise ValueError(f"a {prefix}/ model needs the address of its server: api_base: http://127.0.0.1:8080/v1")
-        return self
-
-    @property
-    def local(self) -> bool:
-        """Whether llama.cpp is started for it."""
-        return _LOCAL.match(self.model) is not None
-
-    @property
-    def simulated(self) -> bool:
-        return self.model.startswith("offline/")
-
-    @property
-    def provider(self) -> str:
-        """Whom it is asked of: the host of its address, or the name before the model's."""
-        return (self.api_base and urlsplit(self.api_base).hostname) or self.model.partition("/")[0]
-
-    @property
-    def offline_identity(self) -> dict[str, Any]:
-        """What decides the answers of the offline model, its own version among it; empty for every other model.
-        Faults and latency are left out: they change how an answer comes, not what it says."""
-        if not self.simulated:
-            return {}
-        chosen = {name: value for name, value in self.options.items() if name not in ("latency_ms", "errors")}
-        return {"version": OFFLINE_MODEL_VERSION, **chosen}
-
-
-class BudgetConfig(_Frozen):
+class BudgetConfig(Frozen):
     max_usd: float | None = Field(default=None, ge=0)
     """No call is started that could take the sweep past this sum."""
     max_usd_per_cell: float | None = Field(default=None, ge=0)
@@ -228,7 +102,7 @@ def _variants(entry: Any) -> list[Any]:
     return _each_variant([{**rest, option: value, "label": f"{label}-{initials}{value}"} for value in values])
 
 
-class Experiment(_Frozen):
+class Experiment(Frozen):
     suite: str
     models: list[str] = Field(min_length=1)
     benchmarks: list[BenchmarkConfig] = Field(min_length=1)
@@ -250,17 +124,17 @@ class Experiment(_Frozen):
         return self
 
 
-class NotifyConfig(_Frozen):
+class NotifyConfig(Frozen):
     """Who is told of a nightly's verdict."""
 
     block: str | None = Field(default=None, pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")
     """A notification block of Prefect, as TYPE/NAME: slack-webhook/lab, email-server-credentials/me."""
     url_env: SecretVariable | None = None
     """Name of the environment variable that holds the address of a webhook; it gets the verdict as JSON."""
-    on: list[Literal["pass", "fail", "inconclusive"]] = ["fail", "inconclusive"]
+    on: list[Literal["pass", "fail", "inconclusive"]] = Field(default=["fail", "inconclusive"])
 
 
-class GateConfig(_Frozen):
+class GateConfig(Frozen):
     """When a nightly run is a regression against the accepted baseline."""
 
     baseline: str | None = None
@@ -280,7 +154,7 @@ class GateConfig(_Frozen):
     notify: NotifyConfig = NotifyConfig()
 
 
-class RunnerConfig(_Frozen):
+class RunnerConfig(Frozen):
     kind: Literal["threads", "dask", "ray"] = "threads"
     """Where cells are worked on: threads of this process, or the workers of a Dask or Ray cluster."""
     workers: int = Field(default=4, ge=1, le=1024)
@@ -314,7 +188,7 @@ Module = Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$", max_length
 """The name of a Python module."""
 
 
-class SweepConfig(_Frozen):
+class SweepConfig(Frozen):
     name: Name
     seeds: Annotated[list[int], AfterValidator(_unique)] = Field(min_length=1)
     models: dict[Name, ModelConfig] = Field(min_length=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seedbed.suite import Case
 from seedbed.sweep.cell import Cell
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from seedbed.sweep.optimizers import Budget, SearchSize
 from seedbed.sweep.plan import Plan
 

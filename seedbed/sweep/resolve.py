@@ -13,13 +13,7 @@ from pydantic import ValidationError
 from seedbed.storage.yamlfile import FieldPath, YamlFile
 from seedbed.suite import Options, Suite, resolve
 from seedbed.sweep.checks import Entry, option_error
-from seedbed.sweep.config import (
-    BenchmarkConfig,
-    OptimizerConfig,
-    ScorerConfig,
-    SweepConfig,
-    SystemConfig,
-)
+from seedbed.sweep.config import BenchmarkConfig, OptimizerConfig, ScorerConfig, SweepConfig, SystemConfig
 from seedbed.sweep.identity import scoring_of
 from seedbed.sweep.optimizers import OptimizerSpec, find_optimizer
 from seedbed.sweep.registry import get_scorer, get_suite

@@ -18,7 +18,7 @@ from seedbed.suite import (
     SystemSpec,
     resolve,
 )
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from seedbed.sweep.optimizers import OptimizerSpec
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
 from seedbed.lm.runtime import LMRuntime
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from tests.support.loopback import Loopback
 
 PRICE = {"input": 2.0, "output": 8.0, "cached_input": 0.5}

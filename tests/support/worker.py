@@ -89,7 +89,7 @@ def main() -> None:
     from seedbed.errors import BudgetReached
     from seedbed.lm.runtime import LMRuntime
     from seedbed.phases.run_all import run_all
-    from seedbed.sweep.config import ModelConfig
+    from seedbed.sweep.model_config import ModelConfig
 
     task = json.loads(sys.argv[1])
     made = LMRuntime(task["url"], {"m": ModelConfig.model_validate(task["model"])})

@@ -13,7 +13,7 @@ from seedbed.lm.prices.price_list import OFFLINE_PRICE, bundled_price, chat_mode
 from seedbed.lm.prices.worst_case import WorstCase
 from seedbed.lm.types import Usage
 from seedbed.lm.usage import read_usage
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 __all__ = [
     "OFFLINE_PRICE",

@@ -13,7 +13,7 @@ import orjson
 from seedbed.lm.compat.litellm import PRICE_LIST
 from seedbed.lm.prices.price import ModelPrice
 from seedbed.lm.prices.rates import Entry
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from seedbed.sweep.price_config import Price, TokenRates
 
 DEFAULT_MAX_TOKENS = 4096

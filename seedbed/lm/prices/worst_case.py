@@ -12,7 +12,7 @@ from seedbed.lm.prices.price_list import context_limit, output_limit
 from seedbed.lm.prices.rates import TIERS, Rates, suffix
 from seedbed.lm.request_size import RequestSize, most_output
 from seedbed.lm.types import JsonDict
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 _UNKNOWN_CONTEXT = 1_000_000
 _STANDARD = ("default", "standard")

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from seedbed.lm.types import Attempt, Provider
 from seedbed.suite import Target, resolve
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 # Prefixes of litellm names whose servers speak the OpenAI chat dialect at the address given as api_base.
 _SPEAKS_OPENAI = frozenset(

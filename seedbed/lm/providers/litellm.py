@@ -14,7 +14,7 @@ from seedbed.lm.providers.openai_http import http_error, is_loopback, retry_afte
 from seedbed.lm.providers.reply_limit import is_too_long, limited_replies, too_long
 from seedbed.lm.types import Attempt, JsonDict
 from seedbed.storage.redact import redact
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 if TYPE_CHECKING:
     import httpx

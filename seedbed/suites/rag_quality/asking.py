@@ -15,7 +15,7 @@ from seedbed.lm.prices import price_of
 from seedbed.lm.types import Usage
 from seedbed.lm.usage import read_usage
 from seedbed.storage.redact import redact
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ import pytest
 from seedbed.lm.abilities import abilities_of
 from seedbed.lm.adapter import quick_adapter
 from seedbed.lm.runtime import LMRuntime
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from tests.support.lm import PRICE, ledger_url, scope, sums
 from tests.unit.lm.test_odd_replies import endpoint
 

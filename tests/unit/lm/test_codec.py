@@ -12,7 +12,7 @@ from dspy.lm15 import request_from_openai_chat, response_from_openai_chat
 from seedbed.errors import ProviderError
 from seedbed.lm import codec
 from seedbed.lm.adapter import QuickChatAdapter
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 CHAT: list[dict[str, Any]] = [
     {"role": "system", "content": "You are brief."},

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedbed.lm.limits import Limiter
-from seedbed.sweep.config import Limits
+from seedbed.sweep.model_config import Limits
 
 
 def _run(work: Callable[[], Awaitable[None]]) -> None:

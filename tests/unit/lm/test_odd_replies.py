@@ -17,7 +17,7 @@ from seedbed.lm.limits import Limiter
 from seedbed.lm.prices import WorstCase, price_of
 from seedbed.lm.request_size import request_size
 from seedbed.lm.runtime import LMRuntime
-from seedbed.sweep.config import Limits, ModelConfig
+from seedbed.sweep.model_config import Limits, ModelConfig
 from tests.support.lm import PRICE, ledger_url, scope, sums
 
 CHOICE = {"message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from seedbed.errors import Unreachable
 from seedbed.lm.runtime import LMRuntime
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from tests.support.lm import PRICE, ledger_url, scope, sums
 from tests.support.loopback import Loopback
 from tests.unit.lm.test_odd_replies import CHOICE, USAGE, endpoint

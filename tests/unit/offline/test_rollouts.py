@@ -8,7 +8,7 @@ import dspy
 
 from seedbed.lm.ledger.database import sqlite_url
 from seedbed.lm.runtime import LMRuntime
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from tests.support.lm import scope
 
 TOWNS = ("Corby", "Elham", "Alby")

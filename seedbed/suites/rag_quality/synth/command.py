@@ -13,7 +13,7 @@ from seedbed.lm.session import open_session
 from seedbed.storage.store import write_json, write_jsonl
 from seedbed.suites.rag_quality.synth.generate import Reject, TestSet, Wish, as_case, make_test_set
 from seedbed.suites.rag_quality.synth.units import Document, read_documents
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 
 def synthesise(paths: Sequence[Path], out: Path, wish: Wish, model: ModelConfig, max_usd: float | None = None) -> str:

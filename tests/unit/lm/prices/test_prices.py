@@ -12,7 +12,7 @@ from seedbed.lm.prices import bundled_price, cost_of, price_of
 from seedbed.lm.tokens import billed_usage
 from seedbed.lm.types import Answerer, Usage
 from seedbed.lm.usage import read_usage, who_answered
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 PLAIN = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
 

@@ -14,7 +14,7 @@ from seedbed.lm.prices.price_list import context_limit
 from seedbed.lm.request_size import request_size
 from seedbed.lm.tokens import count_tokens
 from seedbed.lm.types import JsonDict, Usage
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 
 MODELS = (
     *("gpt-5-mini", "gpt-5.5", "gpt-5.6", "gemini/gemini-2.5-pro", "gemini/gemini-2.5-flash", "claude-sonnet-4-5"),

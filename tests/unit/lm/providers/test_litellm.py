@@ -17,7 +17,7 @@ from seedbed.errors import ProviderError
 from seedbed.lm.providers import make_provider
 from seedbed.lm.providers.litellm import LitellmProvider
 from seedbed.lm.types import Attempt
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from tests.support.lm import assert_books_agree, dollars, runtime, scope
 from tests.support.loopback import Loopback
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.lm.providers.openai_http import endpoint, http_error, is_loopback, key_variable, retry_after
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from tests.support.lm import runtime, scope
 from tests.support.loopback import Loopback
 

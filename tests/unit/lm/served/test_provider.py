@@ -16,7 +16,7 @@ import pytest
 
 from seedbed.errors import Unreachable
 from seedbed.lm.runtime import LMRuntime
-from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.model_config import ModelConfig
 from tests.support.lm import ledger_url, scope, sums
 
 REPO = Path(__file__).parents[4]

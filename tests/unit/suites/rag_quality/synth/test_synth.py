@@ -145,7 +145,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(
 ) -> None:
     out = tmp_path / "cases.jsonl"
     program = (
-        "import sys; from pathlib import Path; from seedbed.sweep.config import ModelConfig, Limits\n"
+        "import sys; from pathlib import Path; from seedbed.sweep.model_config import ModelConfig, Limits\n"
         "from seedbed.suites.rag_quality.synth.command import synthesise\n"
         "from seedbed.suites.rag_quality.synth.generate import Wish\n"
         "model = ModelConfig(model='offline/writer', limits=Limits(concurrency=2), options={'latency_ms': 200})\n"

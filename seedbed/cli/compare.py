@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 
 if TYPE_CHECKING:
+    from seedbed.analysis.results import Comparison
     from seedbed.phases.compare import Side
 
 
@@ -21,7 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
     from seedbed.report.writers import markdown_table
 
     a, b = _side(arguments.a, arguments.out), _side(arguments.b, arguments.out)
-    made = [c for c in compare(a, b, arguments.margin) if c.difference is not None]
+    found = compare(a, b, arguments.margin)
+    made = [c for c in found if c.difference is not None]
     if arguments.metric:
         known = sorted({c.metric for c in made})
         if arguments.metric not in known:
@@ -36,7 +39,18 @@ def run(arguments: argparse.Namespace) -> int:
             table = comparison_table(made, suite, metric)
             if table.rows:
                 print(f"{suite} · {metric.label}\n\n{markdown_table(table)}\n")
+    if not arguments.metric:
+        _say_why([c for c in found if c.difference is None])
     return EXIT_OK
+
+
+def _say_why(without_pairs: Sequence[Comparison]) -> None:
+    """A line a reason, with the metrics that have no pair for it."""
+    labels: dict[tuple[str, str], dict[str, None]] = {}
+    for c in without_pairs:
+        labels.setdefault((c.suite, c.reason or "undefined"), {})[c.metric_label or c.metric] = None
+    for (suite, reason), own in labels.items():
+        print(f"{suite} · not compared: {', '.join(own)} ({reason})")
 
 
 def _side(text: str, out: str) -> Side:

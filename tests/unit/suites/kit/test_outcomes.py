@@ -80,6 +80,12 @@ def scored(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
     close_runtimes()
 
 
+def _judge_failed(row: ScoreRow) -> bool:
+    """Of rag_quality the results tell it, elsewhere the reason does."""
+    results: dict[str, Any] = row.details.get("results") or {}
+    return any(own["status"] == "error" for own in results.values()) or (row.reason or "").startswith("judge")
+
+
 def test_with_a_failing_judge_counts_add_up_and_every_mean_has_its_n(scored: tuple[str, Prepared]) -> None:
     suite, sweep = scored
     cell = sweep.plan.cells[0]
@@ -88,6 +94,11 @@ def test_with_a_failing_judge_counts_add_up_and_every_mean_has_its_n(scored: tup
     assert len(rows) == len(sweep.plan.benchmark(cell).test)
     assert metrics["n"] + metrics["n_errors"] + metrics["n_skipped"] == len(rows)
     assert metrics["n_errors"] > 0
+    if suite != "contract_risk":  # it has no judge
+        assert any(_judge_failed(row) for row in rows), "the judge never failed: nothing is shown"
+    for name in get_suite(suite).metrics:  # where a suite counts a metric's own samples, they add up too
+        own = [metrics.get(f"{name.name}_n_{status}") for status in ("ok", "skipped", "error")]
+        assert own == [None] * 3 or sum(own) == len(rows), name.name
     # A failed review counts as a miss there: its levels are of all cases.
     missed = metrics["n_errors"] if suite == "contract_risk" else 0
     for metric in get_suite(suite).metrics:

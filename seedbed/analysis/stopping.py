@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from seedbed.analysis.columns import by_seed, over_columns
 
@@ -92,7 +92,8 @@ def boundaries(looks: int, alpha: float) -> tuple[float, ...]:
         ) -> float:
             return _beyond(grid, d, limit * s) - target
 
-        limit = float(brentq(excess, 0.01, _WIDTH / scale - 0.01))
+        root: Any = brentq(excess, 0.01, _WIDTH / scale - 0.01)
+        limit = float(root)
         found.append(limit)
         going = np.where(np.abs(grid) < limit * scale, density, 0.0)
         if number + 1 < looks:

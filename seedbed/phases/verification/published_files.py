@@ -9,7 +9,7 @@ from typing import Any
 
 from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
-from seedbed.phases.publish import about_sweep, manifest_digest, read_choices, render, result_hashes
+from seedbed.phases.publish import FILES, about_sweep, manifest_digest, read_choices, render, result_hashes
 from seedbed.phases.verification.checker import Checker
 from seedbed.phases.verification.report_page import check_page, other_drawing
 from seedbed.report.canvas import cjk_font
@@ -31,8 +31,9 @@ def check_published(
     choices = read_choices(run.folder)
     failures = _failures(check, run, finished, stored["status"])
     about = about_sweep(run.plan, stored["status"], choices) | {k: stored[k] for k in _AS_MADE if k in stored}
+    _check_manifest(check, run, stored, about)
     rendered = render(run.store, run.plan, costs, failures, about, choices)
-    _check_manifest(check, run, stored, about, rendered)
+    _check_names(check, manifest, stored, rendered, list(result_hashes(run.store, run.plan)))
     drawn_elsewhere = _drawn_elsewhere(stored)
     for name, expected in rendered.items():
         file = run.folder / name
@@ -70,9 +71,7 @@ def _failures(check: Checker, run: SweepRun, finished: set[str], status: str) ->
     return failures
 
 
-def _check_manifest(
-    check: Checker, run: SweepRun, stored: Mapping[str, Any], about: Mapping[str, Any], rendered: Mapping[str, Any]
-) -> None:
+def _check_manifest(check: Checker, run: SweepRun, stored: Mapping[str, Any], about: Mapping[str, Any]) -> None:
     path = run.folder / "manifest.json"
     if stored.get("digest") != manifest_digest(stored):
         check.differ(path, "has changed since it was written (its hash differs)")
@@ -80,18 +79,23 @@ def _check_manifest(
     check.compare(path, told, about)
     for name, expected in stored["files"].items():
         check.hashed(run.folder / name, expected)
-    known = [name for name in _FIXED[:3] if (run.folder / name).exists()]
-    _same_names(check, path, stored["files"], [*known, *rendered], "files")
     for name, expected in stored["results"].items():
         check.hashed(run.store.root / name, expected)
-    _same_names(check, path, stored["results"], list(result_hashes(run.store, run.plan)), "results")
+    for name in ("summary.json", *FILES, "report.html"):
+        if not (run.folder / name).exists():
+            check.differ(run.folder / name, "is missing")
 
 
-def _same_names(check: Checker, path: Path, own: Mapping[str, Any], expected: Sequence[str], at: str) -> None:
-    for name in expected:
-        if name not in own:
-            check.differ(path, f"{at} does not name {name}")
-    check.figures += len(expected)
+def _check_names(
+    check: Checker, path: Path, stored: Mapping[str, Any], rendered: Mapping[str, Any], results: Sequence[str]
+) -> None:
+    """A hash for every file; who takes one out of the list could change its file."""
+    fixed = [name for name in _FIXED[:3] if (path.parent / name).exists()]
+    for at, names in (("files", [*fixed, *rendered]), ("results", results)):
+        for name in names:
+            if name not in stored[at]:
+                check.differ(path, f"{at} does not name {name}")
+        check.figures += len(names)
 
 
 def _check_text(check: Checker, file: Path, expected: str, with_cases: bool, drawn_elsewhere: str | None) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, Table, insert, literal, or_, select
 
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
+from seedbed.lm.ledger.upkeep import masked_request
 
 _a, _q, _r = schema.attempts, schema.requests, schema.responses
 _CHUNK = 500
@@ -20,7 +21,8 @@ _IDS_AT_ONCE = 500
 
 def extract_ledger(engine: Engine, sweep: str, cells: Sequence[str], target: Path) -> int:
     """Copy the attempts of a sweep and of its cells, whichever sweep ran them first, with the bodies its cells need,
-    into a new file; returns their number. Equal rows give equal bytes. The names of hosts stay behind."""
+    into a new file; returns their number. Equal rows give equal bytes. Names of hosts and secrets in requests stay
+    behind."""
     copy = open_database(sqlite_url(target))
     count = 0
     try:
@@ -28,7 +30,8 @@ def extract_ledger(engine: Engine, sweep: str, cells: Sequence[str], target: Pat
             for table, query in _parts(sweep, cells):
                 rows = source.execution_options(yield_per=_CHUNK).execute(query).mappings()
                 for part in rows.partitions(_CHUNK):
-                    connection.execute(insert(table), [dict(row) for row in part])
+                    copied = [masked_request(row) for row in part] if table is _q else [dict(row) for row in part]
+                    connection.execute(insert(table), copied)
                     count += len(part) if table is _a else 0
     finally:
         copy.dispose()

@@ -6,7 +6,6 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
 
 from seedbed.errors import SeedbedError
 from seedbed.lm.runtime import LMRuntime
@@ -17,13 +16,12 @@ from seedbed.phases.score import score
 from seedbed.phases.verification.checker import Checker
 from seedbed.storage.paths import read_bytes
 from seedbed.storage.store import Store, read_jsonl
+from seedbed.suite import GENERATE_TIMES
 from seedbed.sweep.cell import Cell
 
 _TOLD = "the replies in the ledger give"
 _NEEDED = ("done", "program.json", "candidates.jsonl")
 """What a phase reads of those before it, beside the answers."""
-_TIMES = ("latency_ms", "latency_s", "elapsed_s", "elapsed_ms")
-"""Fields that a clock gave: made again, they are others."""
 
 
 class Aside:
@@ -82,14 +80,17 @@ def _answers(check: Checker, aside: Aside, cell: Cell, published: Path, folder: 
     try:
         generate(_AgainContext(aside.run, cell, "generate", replayed=aside.runtime()), folder)
     except Exception as error:
-        shutil.copyfile(file, folder / file.name)
+        for name in (file.name, GENERATE_TIMES):
+            if (published / name).exists():
+                shutil.copyfile(published / name, folder / name)
         _not_made(check, file, "answers", cell, error)
     else:
         before = len(check.differences)
         _compare_rows(check, file, folder / file.name)
-        if len(check.differences) == before:
-            # The same but for times, which scores may hold too.
-            shutil.copyfile(file, folder / file.name)
+        times = published / GENERATE_TIMES
+        if len(check.differences) == before and times.exists():
+            # Made again, these are others; what the scorer writes may hold them.
+            shutil.copyfile(times, folder / GENERATE_TIMES)
 
 
 def _scores(check: Checker, aside: Aside, cell: Cell, published: Path, folder: Path) -> None:
@@ -114,24 +115,14 @@ def _suite_file(check: Checker, published: Path, made: Path) -> None:
     if published.suffix == ".jsonl":
         _compare_rows(check, published, made)
     elif published.suffix == ".json":
-        own, other = (_timeless(json.loads(read_bytes(path))) for path in (published, made))
+        own, other = (json.loads(read_bytes(path)) for path in (published, made))
         check.compare(published, own, other, told=_TOLD)
     elif read_bytes(published) != read_bytes(made):
         check.differ(published, "is not what the suite writes from the stored answers")
 
 
 def _compare_rows(check: Checker, published: Path, made: Path) -> None:
-    own, other = ([_timeless(row) for row in read_jsonl(path)] for path in (published, made))
-    check.rows(published, own, other, _TOLD)
-
-
-def _timeless(value: Any) -> Any:
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return {name: _timeless(item) for name, item in fields.items() if name not in _TIMES}
-    if isinstance(value, list):
-        return [_timeless(item) for item in cast("list[Any]", value)]
-    return value
+    check.rows(published, list(read_jsonl(published)), list(read_jsonl(made)), _TOLD)
 
 
 def _not_made(check: Checker, file: Path, what: str, cell: Cell, error: Exception) -> None:

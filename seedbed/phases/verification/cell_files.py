@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from seedbed.phases.result import program_scores, result_data, result_text
 from seedbed.phases.scorers import cell_metrics
 from seedbed.phases.verification.checker import Checker
 from seedbed.storage.objects import sizes
+from seedbed.storage.redact import redact
 from seedbed.storage.store import read_json, read_jsonl
-from seedbed.suite import ScoreRow
+from seedbed.suite import GENERATE_TIMES, SCORE_TIMES, ScoreRow
 from seedbed.sweep.cell import Cell, Phase, cell_id, model_identity
 from seedbed.sweep.config import ModelConfig
 from seedbed.sweep.identity import answers_of
@@ -25,7 +27,13 @@ from seedbed.sweep.manifest import MADE_WITH
 
 LEDGER = "the ledger gives"
 _PLAN = "the plan gives"
-_FILES: Mapping[Phase, list[str]] = {"optimise": optimise.FILES, "generate": generate.FILES, "score": score.FILES}
+_FILES: Mapping[Phase, tuple[str, ...]] = {
+    "optimise": tuple(optimise.FILES),
+    "generate": ("config.json", "predictions.jsonl", GENERATE_TIMES),
+    "score": ("scores.jsonl", *score.FILES, SCORE_TIMES),
+}
+_MAYBE = (GENERATE_TIMES, SCORE_TIMES)
+"""Written only where a clock gave something to write."""
 
 
 def check_identity(check: Checker, run: SweepRun, cell: Cell, *, with_cases: bool) -> None:
@@ -57,7 +65,7 @@ def check_cell(check: Checker, run: SweepRun, cell: Cell, engine: Engine | None,
     if engine is not None:
         with check.reading(folder / "lm_history.jsonl"):
             executions = [marker["result"]["execution"] for marker in done.values()]
-            told = list(history(engine, cell.id, executions))
+            told = [_as_written(row) for row in history(engine, cell.id, executions)]
             check.rows(folder / "lm_history.jsonl", list(read_jsonl(folder / "lm_history.jsonl")), told, LEDGER)
     with check.reading(folder / "metrics.json"):
         _check_figures(check, context, folder, done, engine)
@@ -71,15 +79,16 @@ def _check_marker(check: Checker, run: SweepRun, cell: Cell, phase: Phase, marke
     path = folder / "done" / f"{phase}.json"
     for name, expected in marker["sha256"].items():
         check.hashed(folder / name, expected)
+    names = [name for name in _FILES[phase] if name not in _MAYBE or (folder / name).exists()]
     told = {
         "cell_id": cell.id,
         "phase": phase,
         "key": cell.key(phase),
         "parts": dict(cell.parts(phase)),
-        "files": sizes(folder, _FILES[phase]),
+        "files": sizes(folder, names),
     }
     check.compare(path, {name: marker[name] for name in told}, told, told=_PLAN)
-    check.compare(path, sorted(marker["sha256"]), sorted(_FILES[phase]), "the names under sha256", "the phase writes")
+    check.compare(path, sorted(marker["sha256"]), sorted(names), "the names under sha256", "the phase writes")
     if marker["generation"] < run.generation:
         check.differ(path, f"generation is {marker['generation']}, the run's is {run.generation}")
 
@@ -216,6 +225,11 @@ def _check_log(check: Checker, log: Path, judged: list[dict[str, Any]], rows: li
             )
     for candidate in scores:
         check.differ(log, f"judges candidate {candidate}, which candidates.jsonl does not have")
+
+
+def _as_written(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as a file has it: without the secrets that a request may hold."""
+    return json.loads(redact(json.dumps(row, ensure_ascii=False)))
 
 
 def _body(path: Path) -> dict[str, Any]:

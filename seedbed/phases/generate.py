@@ -23,7 +23,7 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     cases = context.benchmark.test
     predictions = context.runtime.run(_predict_all(context, cases))
     errors = [p.error for p in predictions if isinstance(p, Failure)]
-    write_json(folder / "config.json", cell_config(context))
+    write_json(folder / "config.json", _config(context))
     files = write_rows(folder, "predictions.jsonl", [asdict(p) for p in predictions], "output", GENERATE_TIMES)
     # Without its marker the phase is not done, but what there is can be read.
     _refuse_too_many(context, len(cases), errors)
@@ -61,7 +61,7 @@ def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str,
         )
 
 
-def cell_config(context: CellContext) -> dict[str, Any]:
+def _config(context: CellContext) -> dict[str, Any]:
     """What this cell is, readable without the sweep it belongs to."""
     resolved = context.resolved
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from seedbed.phases.result import write_result
 from seedbed.phases.scorers import add_scores, cell_metrics
 from seedbed.phases.times import write_rows
 from seedbed.storage.store import read_json, read_jsonl, write_json, write_jsonl
-from seedbed.suite import SCORE_TIMES, Prediction, ScoreRow, Suite, resolve
+from seedbed.suite import SCORE_TIMES, Prediction, ScoreRow, resolve
 from seedbed.sweep.manifest import manifest
 
 FILES = [
@@ -25,9 +25,6 @@ FILES = [
     "evaluation_results/result.json",
     "metric_logs/test.jsonl",
 ]
-
-OF_CASES = ("data_hash", "excluded", "warnings")
-"""Fields of a cell's manifest that are known from its cases."""
 
 
 def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -47,9 +44,13 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     write_json(folder / "metrics.json", {"metrics": {context.cell.label: metrics}, "usage": usage})
     executions = [*(done["execution"] for done in before.values()), context.execution]
     write_jsonl(folder / "lm_history.jsonl", history(engine, context.cell.id, executions))
-    write_jsonl(folder / "metric_logs" / "test.jsonl", metric_log(context.suite, rows))
+    primary = context.suite.metrics[0].name
+    write_jsonl(
+        folder / "metric_logs" / "test.jsonl",
+        ({"sample_id": row.sample_id, "status": row.status, "score": row.scores.get(primary)} for row in rows),
+    )
     write_result(context, folder, metrics, usage)
-    write_json(folder / "manifest.json", cell_manifest(context))
+    write_json(folder / "manifest.json", _manifest(context))
     return [*written, *FILES], {**context.account(), "metrics": metrics, "usage": usage}
 
 
@@ -75,26 +76,18 @@ def _earlier_phases(context: CellContext, folder: Path) -> dict[str, dict[str, A
     return {phase: read_json(folder / "done" / f"{phase}.json")["result"] for phase in before}
 
 
-def metric_log(suite: Suite, rows: Sequence[ScoreRow]) -> list[dict[str, Any]]:
-    """The first metric of every sample: metric_logs/test.jsonl."""
-    primary = suite.metrics[0].name
-    return [{"sample_id": row.sample_id, "status": row.status, "score": row.scores.get(primary)} for row in rows]
-
-
-def cell_manifest(context: CellContext, *, with_cases: bool = True) -> Mapping[str, Any]:
-    """What the cell was made with: manifest.json. Without the cases at hand, what is known from them is left out."""
+def _manifest(context: CellContext) -> Mapping[str, Any]:
     plan, cell, resolved = context.run.plan, context.cell, context.resolved
     roles = ("task", *resolved.roles)
-    found = manifest(
+    return manifest(
         cell_id=cell.id,
         config_hash=plan.config_hash,
-        data_hash=plan.data_hash(cell) if with_cases else "",
+        data_hash=plan.data_hash(cell),
         simulated=any(resolved.model(role)[1].simulated for role in roles),
         suite={"name": resolved.suite.name, "version": resolved.suite.version},
         score_key=cell.key("score"),
         roles={role: resolved.model(role)[0] for role in roles},
-        excluded=dict(context.benchmark.excluded) if with_cases else {},
-        warnings=list(context.benchmark.warnings) if with_cases else [],
+        excluded=dict(context.benchmark.excluded),
+        warnings=list(context.benchmark.warnings),
         benchmark_options=resolved.benchmark_options.model_dump(mode="json"),
     )
-    return found if with_cases else {name: value for name, value in found.items() if name not in OF_CASES}

@@ -81,13 +81,8 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """A JSON object with its schema version in front."""
-    write_text(path, json_text(data))
-
-
-def json_text(data: Mapping[str, Any]) -> str:
-    """What `write_json` writes."""
     text = json.dumps({"schema_version": SCHEMA_VERSION, **data}, ensure_ascii=False, indent=2, allow_nan=False)
-    return text + "\n"
+    write_text(path, text + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

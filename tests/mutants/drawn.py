@@ -23,15 +23,16 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
 }  # fmt: skip
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
+_HARMLESS = ("strict", "daemon", "repr", "compare", "exist_ok", "ensure_ascii", "slots", "frozen")
+"""Arguments that guard against what does not happen, or say how a thing is shown."""
 _SAID_ONLY = ("logger", "warnings")
 
 
 @dataclass(frozen=True)
 class Mutant:
     file: str
-    line: int
     what: str
-    """The expression before and after."""
+    """The expression before and after, and the line it stands in."""
     text: str
     """The whole file with the change in it."""
     tests: tuple[str, ...]
@@ -45,7 +46,7 @@ def draw(root: Path, number: int, seed: int, only: str = "") -> list[Mutant]:
     """Some of all changes that can be made, every file with the same chance a change."""
     places = [(file, edit) for file in _files(root) if only in file for edit in _edits(root / file)]
     chosen = random.Random(seed).sample(places, min(number, len(places)))
-    return [_mutant(root, file, *edit) for file, edit in sorted(chosen, key=lambda place: (place[0], place[1][0]))]
+    return [_mutant(root, file, *edit) for file, edit in sorted(chosen, key=lambda place: (place[0], place[1][2]))]
 
 
 @lru_cache(maxsize=1)
@@ -56,18 +57,24 @@ def judged_equivalent() -> frozenset[str]:
 
 
 def nearest_tests(root: Path, file: str) -> tuple[str, ...]:
-    """The test module of the same name, those of the room that import the module, and those that guard a planted bug of
-    the file; the whole room's where there is none."""
+    """The test module of the same name, fast ones that import the module, and those that guard a planted bug of the
+    file; where no module is found, the fast ones of the folder and of what is made from a finished sweep."""
     inner = Path(file).relative_to("seedbed").with_suffix("")
     module = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    found = [f"tests/unit/{inner.parent}/test_{inner.name}.py"] if (root / _mirror(inner)).exists() else []
+    found = [_mirror(inner)] if (root / _mirror(inner)).exists() else []
     for test in sorted((root / "tests/unit").rglob("test_*.py")):
         text = test.read_text(encoding="utf-8")
         if "mark.slow" not in text and any(f"{module}{end}" in text for end in (" import", ".", "\n", '"')):
             found.append(str(test.relative_to(root)))
-    found += [test for bug in PLANTED if bug.file == file for test in bug.tests]
-    room = f"tests/unit/{inner.parts[0]}"
-    return tuple(dict.fromkeys(found)) or (room,)
+    options: tuple[str, ...] = ()
+    if not found:
+        folder = next(f for f in (inner.parent, *inner.parent.parents) if (root / "tests/unit" / f).is_dir())
+        options, found = ("-m", "not slow"), [f"tests/unit/{folder}"]
+        found += ["tests/unit/report", "tests/unit/nightly"] if inner.parts[0] == "phases" else []
+    whole = set(found)
+    single = [test for bug in PLANTED if bug.file == file for test in bug.tests]
+    found += [test for test in single if test.partition("::")[0] not in whole]
+    return (*options, *dict.fromkeys(found))
 
 
 def _mirror(inner: Path) -> str:
@@ -79,17 +86,18 @@ def _files(root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in found)
 
 
-_Edit = tuple[int, str, str, tuple[int, int, int, int]]
-"""Line, the text before and after, and where it stands (of lines and bytes, as `ast` counts)."""
+_Edit = tuple[str, str, tuple[int, int, int, int]]
+"""The text before and after, and where it stands (of lines and bytes, as `ast` counts)."""
 
 
-def _mutant(root: Path, file: str, line: int, before: str, after: str, at: tuple[int, int, int, int]) -> Mutant:
+def _mutant(root: Path, file: str, before: str, after: str, at: tuple[int, int, int, int]) -> Mutant:
     lines = (root / file).read_bytes().splitlines(keepends=True)
     first, left, last, right = at
+    stands = lines[first - 1].decode()
     head, tail = lines[first - 1][:left], lines[last - 1][right:]
     lines[first - 1 : last] = [head + after.encode() + tail]
-    what = f"`{' '.join(before.split())}` -> `{after}`"
-    return Mutant(file, line, what, b"".join(lines).decode(), nearest_tests(root, file))
+    what = f"`{' '.join(before.split())}` -> `{after}` in `{stands.strip()}`"
+    return Mutant(file, what, b"".join(lines).decode(), nearest_tests(root, file))
 
 
 def _edits(path: Path) -> Iterator[_Edit]:
@@ -100,7 +108,7 @@ def _edits(path: Path) -> Iterator[_Edit]:
             assert before is not None
             assert node.end_lineno is not None
             assert node.end_col_offset is not None
-            yield node.lineno, before, after, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+            yield before, after, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
 def _code(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
@@ -121,6 +129,8 @@ def _only_said(node: ast.AST) -> bool:
     if isinstance(node, ast.Expr):
         text = ast.unparse(node.value)
         return isinstance(node.value, ast.Constant) or text.startswith(_SAID_ONLY)
+    if isinstance(node, ast.keyword):
+        return node.arg in _HARMLESS
     # A name in capitals holds a limit, a pause or a table: a test would repeat it.
     return isinstance(node, ast.Assign | ast.AnnAssign | ast.JoinedStr) and (
         isinstance(node, ast.JoinedStr) or ast.unparse(node).lstrip("_").partition("=")[0].partition(":")[0].isupper()
@@ -137,7 +147,7 @@ def _changes(node: ast.expr | ast.stmt) -> Iterator[str]:
             yield _unparsed(ast.BoolOp(ast.And(), values))
         case ast.UnaryOp(ast.Not(), operand):
             yield _unparsed(operand)
-        case ast.BinOp(left, operator, right) if type(operator) in _COMPUTED:
+        case ast.BinOp(left, operator, right) if type(operator) in _COMPUTED and not _is_text(left, right):
             yield _unparsed(ast.BinOp(left, _COMPUTED[type(operator)](), right))
         case ast.Constant(bool() as value):
             yield str(not value)
@@ -149,6 +159,11 @@ def _changes(node: ast.expr | ast.stmt) -> Iterator[str]:
             yield "pass"
         case _:
             pass
+
+
+def _is_text(*sides: ast.expr) -> bool:
+    """Texts are joined and paths put together by the same signs; with others they fail at once."""
+    return any(isinstance(side, ast.JoinedStr) or isinstance(getattr(side, "value", None), str) for side in sides)
 
 
 def _unparsed(node: ast.expr) -> str:

@@ -9,7 +9,8 @@ import pytest
 
 from seedbed.lm.ledger import Begin, Cap, End, Granted, Ledger, OverBudget
 from seedbed.lm.types import Usage
-from tests.support.lm import budget_row, ledger_url, scope
+from tests.support import lm
+from tests.support.lm import budget_row, scope
 
 SWEEP = (Cap("sweep:s", 10.0),)
 
@@ -26,7 +27,7 @@ def _spend(folder: Path, key: str, dollars: float, caps: tuple[Cap, ...]) -> obj
             )
         return answer
 
-    ledger = Ledger(ledger_url(folder), list_price=lambda _model, _usage: None)
+    ledger = Ledger(lm.ledger_url(folder), list_price=lambda _model, _usage: None)
     try:
         return asyncio.run(work(ledger))
     finally:

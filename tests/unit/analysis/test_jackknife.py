@@ -1,0 +1,123 @@
+"""Intervals of figures that no sample has, held against a figure whose interval is known: the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from seedbed.analysis.intervals import mean_interval
+from seedbed.analysis.jackknife import Jackknife, jackknife
+from seedbed.analysis.means import mean
+from seedbed.analysis.score_table import ScoreTable
+from seedbed.suite import Metric, ScoreRow, Suite
+from tests.support.toy import TOY
+
+N = 15
+OWN = np.array([0.1, 0.9, 0.4, 0.7, 0.7, 0.2, 1.0, 0.5, 0.3, 0.8, 0.6, 0.9, 0.0, 0.4, 0.6])
+BASE = np.array([0.3, 0.5, 0.4, 0.6, 0.2, 0.3, 0.8, 0.5, 0.1, 0.4, 0.7, 0.6, 0.1, 0.2, 0.5])
+
+
+def _pooled(rows: Sequence[ScoreRow]) -> Mapping[str, float | int | None]:
+    return {"pooled": mean([row.details["value"] for row in rows if row.status == "ok"])}
+
+
+def _grouped(
+    rows: Mapping[str, Sequence[ScoreRow]], metrics: Mapping[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """A figure that comes from the pairing alone: how far a system is above the one called base."""
+    below = metrics["base"]["pooled"]
+    return {label: {"pooled": (own["pooled"] or 0.0) - (below or 0.0)} for label, own in metrics.items()}
+
+
+def _jackknife(n: int = N, suite: Suite | None = None, failed: tuple[str, ...] = ()) -> Jackknife | None:
+    ids = [f"s{i}" for i in range(n)]
+    table = ScoreTable(
+        key=("toy", "sums", "reader"),
+        baseline="base",
+        declared=[Metric("pooled", "Pooled", kind="pooled")],
+        reference=frozenset(),
+        sample_ids=ids,
+        clusters=np.arange(n),
+        values={label: np.full((n, 1), np.nan) for label in ("own", "base")},
+        seeds={},
+        cells={},
+        failures=[],
+        failure_counts={},
+    )
+    rows = {
+        (0, label): [
+            ScoreRow(sample, "error") if sample in failed else ScoreRow(sample, "ok", {}, {"value": float(value)})
+            for sample, value in zip(ids, values, strict=False)
+        ]
+        for label, values in (("own", OWN), ("base", BASE))
+    }
+    return jackknife(table, suite or replace(TOY, aggregate=_pooled, score_group=None), lambda: rows)
+
+
+def test_a_pooled_mean_has_the_interval_of_a_mean() -> None:
+    found = _jackknife()
+    assert found is not None
+    around = found.figure("own", "pooled", (0.0, 1.0))
+    assert around is not None
+    assert (around.value, around.low, around.high) == pytest.approx(mean_interval(OWN), abs=1e-9)
+    assert around.error == pytest.approx(stats.sem(OWN))
+    assert around.blocks == N
+
+
+def test_the_difference_of_two_has_the_p_of_the_paired_t_test() -> None:
+    found = _jackknife()
+    assert found is not None
+    around = found.difference("own", "base", "pooled", (0.0, 1.0))
+    assert around is not None
+    assert around.value == pytest.approx((OWN - BASE).mean())
+    assert around.error == pytest.approx(stats.sem(OWN - BASE))
+    assert around.p == pytest.approx(stats.ttest_rel(OWN, BASE).pvalue)
+    assert around.low < around.value < around.high
+
+
+def test_a_figure_that_comes_from_pairing_is_paired_again_without_each_block() -> None:
+    found = _jackknife(suite=replace(TOY, aggregate=_pooled, score_group=_grouped))
+    assert found is not None
+    around = found.figure("own", "pooled", (-1.0, 1.0))
+    assert around is not None
+    assert around.value == pytest.approx((OWN - BASE).mean())
+    assert around.error == pytest.approx(stats.sem(OWN - BASE))
+
+
+def test_a_figure_that_one_block_leaves_undefined_has_no_interval() -> None:
+    def needs_the_first(rows: Sequence[ScoreRow]) -> Mapping[str, float | int | None]:
+        return {"pooled": 0.5 if any(row.sample_id == "s0" for row in rows) else None}
+
+    found = _jackknife(suite=replace(TOY, aggregate=needs_the_first, score_group=None))
+    assert found is not None
+    assert found.figure("own", "pooled", (0.0, 1.0)) is None
+    assert found.difference("own", "base", "pooled", (0.0, 1.0)) is None
+
+
+def test_what_does_not_vary_is_tested_only_where_it_is_nothing() -> None:
+    same = replace(TOY, aggregate=lambda _rows: {"pooled": 0.5}, score_group=None)
+    found = _jackknife(suite=same)
+    assert found is not None
+    level = found.figure("own", "pooled", (0.0, 1.0))
+    nothing = found.difference("own", "base", "pooled", (0.0, 1.0))
+    assert level is not None
+    assert nothing is not None
+    assert (level.p, nothing.p) == (None, 1.0)
+
+
+def test_samples_that_somebody_failed_on_are_not_common() -> None:
+    found = _jackknife(failed=("s1", "s3"))
+    assert found is not None
+    assert found.n_common == N - 2
+    kept = np.delete(OWN, [1, 3])
+    assert found.common["own"]["pooled"] == pytest.approx(kept.mean())
+
+
+def test_below_five_clusters_there_is_nothing_to_leave_out() -> None:
+    assert _jackknife(n=4) is None
+    assert _jackknife(n=5) is not None

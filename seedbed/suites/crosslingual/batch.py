@@ -13,7 +13,7 @@ import numpy as np
 
 from seedbed.suites.crosslingual.overlap import Codes, Flags, Ids, Scores, Segments, em_f1_of_pairs, segment
 from seedbed.suites.crosslingual.scripts import language_mask, letter_masks, splits_by_character
-from seedbed.suites.crosslingual.text import FOLD, SIGNS, answers, normalise
+from seedbed.suites.kit.answer_text import FOLD, SIGNS, answers, normalise
 
 # NUL normalises to a space and is no letter, so inside a text a space may stand for it, and it can part texts.
 _SEPARATOR = "\0"

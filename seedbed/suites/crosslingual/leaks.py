@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from seedbed.suite import Case
 from seedbed.suites.crosslingual.retrieval import Document
-from seedbed.suites.crosslingual.text import normalise
+from seedbed.suites.kit.answer_text import normalise
 
 _LINE_LABEL = re.compile(r"^\s*(?:q(?:uestion)?|问题?|質問|frage|pregunta|سؤال)\s*[:：]\s*", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from seedbed.suites.crosslingual.mkqa import em_mkqa, f1_mkqa
 from seedbed.suites.crosslingual.scripts import LETTER_MASKS, language_mask, splits_by_character
-from seedbed.suites.crosslingual.text import answers, normalise, normalised_f1
+from seedbed.suites.kit.answer_text import answers, normalise, normalised_f1
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ import string
 from collections.abc import Sequence
 
 from seedbed.suites.crosslingual.scripts import base_language, normalise_tag
-from seedbed.suites.crosslingual.text import answers, token_f1
+from seedbed.suites.kit.answer_text import answers, token_f1
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _PER_CHARACTER = frozenset({"ja", "th", "km"})

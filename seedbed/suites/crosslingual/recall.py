@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from seedbed.suites.crosslingual.scripts import base_language
-from seedbed.suites.crosslingual.text import answers, normalise
+from seedbed.suites.kit.answer_text import answers, normalise
 
 _GRAM = 3
 _UNSPACED = frozenset({"zh", "ja", "yue", "th", "km", "lo", "my", "bo"})

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import regex
 
-from seedbed.suites.crosslingual.text import CodePointCache
+from seedbed.suites.kit.answer_text import CodePointCache
 
 # Korean is Hangul alone and Chinese never kana: with Han in both, a Chinese answer would pass as Korean.
 _LANGUAGES = {

@@ -30,6 +30,15 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
+    @classmethod
+    def read_files(cls, given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """What a config gives, with texts that it names by file in their place: a plan holds all it depends on."""
+        return dict(given)
+
+    def misfit(self, benchmark: Benchmark) -> tuple[str, str] | None:
+        """The option of a system or scorer that does not fit these cases, and why; None where all do."""
+        return None
+
 
 class BenchmarkOptions(Options):
     """What every benchmark understands; a suite adds its own fields in a subclass."""
@@ -141,6 +150,16 @@ class Metric:
     """`rate`: 0 or 1 a sample; `mean`: a number a sample; `pooled`: a figure of the whole cell, such as kappa."""
     range: tuple[float, float] | None = (0.0, 1.0)
     """The least and the greatest value a sample can have; null where there is no end, as of tokens or seconds."""
+
+    @property
+    def teaches(self) -> bool:
+        """Whether an optimizer can tell from a value how good an answer is."""
+        return self.range is not None and self.higher_is_better is not None
+
+    def share(self, value: float) -> float:
+        """Where a value lies on the range, from 0 to 1; itself where there is no end."""
+        low, high = self.range or (0.0, 1.0)
+        return (value - low) / (high - low)
 
 
 class PhaseContext(Protocol):
@@ -275,6 +294,8 @@ class BenchmarkSpec:
     """Shipped data (a file or folder), hashed into the cell id when the config gives no path."""
     version: str | None = None
     """Raise it when the code gives other cases; null takes the suite's, or the hash of a plugin's source."""
+    known_by_cases: bool = False
+    """Cells are known by the cases that were read, not by file and options: another format gives the same cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +325,8 @@ class Scored:
     """By metric; None where the metric is undefined for this answer."""
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Kept with the sample: a judge's reason, the parts of a score."""
+    feedback: str = ""
+    """Told to an optimizer that learns from this scorer: what was wrong, what was expected."""
 
 
 ScorerValue: TypeAlias = "float | bool | Mapping[str, float | None] | Scored | None"
@@ -323,14 +346,15 @@ class ScorerSpec:
     """A scorer that can be added to any suite, in the YAML under `scorers:`."""
 
     score: Target[ScoreSample]
-    metrics: tuple[Metric, ...]
-    """What it declares; none of them `pooled`."""
+    metrics: tuple[Metric, ...] | Callable[[Any], tuple[Metric, ...]]
+    """What it declares, by its options where they decide it; none of them `pooled`."""
     options: Target[type[Options]] = Options
     roles: tuple[str, ...] = ()
     """Roles whose models it calls."""
     calls_per_case: float = 0.0
-    version: str | None = None
-    """Raise it when the code gives other values; null takes Seedbed's, or the hash of a plugin's source."""
+    version: str | Callable[[Any], str] | None = None
+    """Raise it when the code gives other values; null takes Seedbed's, or the hash of a plugin's source. A function of
+    the options where they name the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +366,10 @@ class Suite:
     score: Target[ScoreCell]
     aggregate: Target[Aggregate]
     metrics: tuple[Metric, ...]
+    """Its own; none where all figures come from the scorers that a config adds."""
+    any_benchmark: BenchmarkSpec | None = None
+    """What a benchmark is whose name the suite does not know; null refuses such names."""
+    any_system: SystemSpec | None = None
     version: str | None = None
     """Part of every cell id. Raise it when cases or answers change; null takes the hash of a plugin's source."""
     scoring_version: str = "1"
@@ -358,13 +386,19 @@ class Suite:
     console: Target[Callable[[Mapping[str, Mapping[str, Any]]], str]] | None = None
     """Writes the metrics of a group, by label, as the lines printed at the end of a sweep."""
     feedback: Target[GiveFeedback] | None = None
-    """Needed where systems are to be optimised."""
+    """What optimizers learn from; without it they learn from the scorers that the config adds."""
     score_file: Target[ScoreFile] | None = None
     score_file_options: Target[type[Options]] = Options
     report: Target[MakeReport] | None = None
     offline: str | None = None
     """A module that teaches the offline model to answer the suite's prompts (`seedbed.offline.skill`). It is imported
     when such a model is made."""
+
+    def benchmark(self, name: str) -> BenchmarkSpec | None:
+        return self.benchmarks.get(name, self.any_benchmark)
+
+    def system(self, name: str) -> SystemSpec | None:
+        return self.systems.get(name, self.any_system)
 
 
 def resolve(target: Target[T]) -> T:

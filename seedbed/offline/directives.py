@@ -14,7 +14,7 @@ from seedbed.offline.skill import input_like
 _SHORT = re.compile(
     r"short(?:est|er)?(?:,? \w+)? (?:\w+ )?(?:span|answer|phrase|form|text)"
     r"|(?:only|just) the (?:\w+ )?(?:answer|span|value|entity)"
-    r"|answer only|nothing else|as (?:few|little) words?|few(?:est)? words|\bconcise|\bbrief|as short as|\bterse"
+    r"|(?:answer|name|city|number|value|word) (?:only|alone)\b|answer only|nothing else|as (?:few|little) words?|few(?:est)? words|\bconcise|\bbrief|as short as|\bterse"
     r"|(?:exact|minimal|verbatim) span|single (?:word|phrase|entity)|no (?:explanations?|full sentences?|extra words)"
     r"|not (?:\w+ ){0,3}(?:full|complete|whole) sentence"
     r"|without (?:\w+ )?(?:explanation|explaining|restating|repeating)"

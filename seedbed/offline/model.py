@@ -29,18 +29,19 @@ class OfflineModel:
         prompt = parse(body)
         known = self._expertise
         lexicon = self._lexicon or lexicon_of(known.data)
-        call = Call(prompt, self._chance(prompt, body, attempt, choice), lexicon, known.advice)
         skill = next((skill for skill in known.skills if skill.fits(prompt)), None)
+        case = skill.case(prompt) if skill and skill.case else sorted(prompt.inputs.items())
+        call = Call(prompt, self._chance(case, body, attempt, choice), lexicon, known.advice)
         answers: Mapping[str, object] = skill.answer(call) if skill else {}
         return render(prompt, {field.name: _value(field, answers, call) for field in prompt.output_fields})
 
-    def _chance(self, prompt: Prompt, body: JsonDict, attempt: Attempt, choice: int) -> Chance:
+    def _chance(self, case: object, body: JsonDict, attempt: Attempt, choice: int) -> Chance:
         sampled = float(body.get("temperature") or 0) > 0
         # Instructions and demos are left out on purpose. Whether the model masters a case is a property of the case,
         # so a better prompt scores better by what it says and not by a new throw of the dice.
         rollout = () if attempt.rollout is None else (attempt.rollout,)
         sampling = (attempt.seed, attempt.repeat, choice, *rollout) if sampled else ()
-        seed = digest(self.name, sorted(prompt.inputs.items()), sampling)
+        seed = digest(self.name, case, sampling)
         return Chance(seed, self.options.ability, self.options.noise if sampled else 0.0)
 
 

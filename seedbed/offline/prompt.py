@@ -87,7 +87,8 @@ def parse(body: JsonDict) -> Prompt:
     current = turns[last][1] if last >= 0 else ""
     signature = _signature(system)
     if signature is None:
-        return Prompt(system, {PLAIN_INPUT: current}, (OutputField(PLAIN_OUTPUT),), format="plain")
+        output = OutputField(PLAIN_OUTPUT, schema=_wanted_schema(body))
+        return Prompt(system, {PLAIN_INPUT: current}, (output,), _plain_demos(turns[:last]), "plain")
     values = _sections(_without_requirements(current), signature.inputs)
     return Prompt(
         instructions=signature.instructions,
@@ -95,6 +96,21 @@ def parse(body: JsonDict) -> Prompt:
         output_fields=signature.outputs,
         demos=_demos(turns[:last], signature),
         format="json" if body.get("response_format") else signature.format,
+    )
+
+
+def _wanted_schema(body: JsonDict) -> Mapping[str, Any] | None:
+    """The schema that the reply to a plain prompt is held to, where the request has one."""
+    wanted: Any = body.get("response_format")
+    told: Any = wanted.get("json_schema") if isinstance(wanted, dict) else None
+    return told.get("schema") if isinstance(told, dict) else None
+
+
+def _plain_demos(turns: Sequence[tuple[str, str]]) -> tuple[Demo, ...]:
+    return tuple(
+        Demo({PLAIN_INPUT: asked}, {PLAIN_OUTPUT: answered})
+        for (role, asked), (next_role, answered) in pairwise(turns)
+        if (role, next_role) == ("user", "assistant")
     )
 
 

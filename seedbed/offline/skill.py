@@ -34,6 +34,7 @@ __all__ = [
     "PLAIN_OUTPUT",
     "SHORT",
     "STEPS",
+    "THOUGHTS",
     "Advice",
     "Call",
     "Chance",
@@ -57,7 +58,7 @@ __all__ = [
     "with_thought",
 ]
 
-_THOUGHTS = ("reasoning", "rationale", "thought", "thoughts")
+THOUGHTS = ("reasoning", "rationale", "thought", "thoughts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ class Skill:
     fits: Callable[[Prompt], bool]
     answer: Callable[[Call], Mapping[str, object]]
     """Values by output field. Fields it leaves out are filled by type, and values are made to fit their types."""
+    case: Callable[[Prompt], object] | None = None
+    """What of a prompt the model's luck depends on; null takes all inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def asks_for(prompt: Prompt, inputs: set[str], outputs: set[str]) -> bool:
 
 def with_thought(prompt: Prompt, values: Mapping[str, object], thought: str) -> Mapping[str, object]:
     """Adds the thought where the signature has a field for one, as ChainOfThought does."""
-    field = output_like(prompt, *_THOUGHTS)
+    field = output_like(prompt, *THOUGHTS)
     return {field: thought, **values} if field else values
 
 

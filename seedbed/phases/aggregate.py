@@ -12,7 +12,7 @@ from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.publish import Choices, publish
 from seedbed.phases.score_tables import group_metrics
 from seedbed.storage.store import read_json, read_jsonl, write_json
-from seedbed.suite import ScoreRow, Suite, resolve
+from seedbed.suite import Metric, ScoreRow, resolve
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.registry import get_suite
 
@@ -89,13 +89,13 @@ def _score_rows(run: SweepRun, cell: Cell) -> list[ScoreRow]:
     return [ScoreRow(**row) for row in read_jsonl(run.store.cell_dir(cell) / "scores.jsonl")]
 
 
-def _plain_console(suite: Suite, metrics: Mapping[str, Mapping[str, Any]]) -> str:
+def _plain_console(declared: Sequence[Metric], metrics: Mapping[str, Mapping[str, Any]]) -> str:
     def show(own: Mapping[str, Any], name: str, digits: int) -> str:
         value = own.get(name)
         return "-" if value is None else f"{value:.{digits}f}"
 
     return "\n".join(
-        " | ".join([label, *(f"{m.label}={show(own, m.name, m.digits)}" for m in suite.metrics), f"n={own['n']}"])
+        " | ".join([label, *(f"{m.label}={show(own, m.name, m.digits)}" for m in declared), f"n={own['n']}"])
         for label, own in metrics.items()
     )
 
@@ -106,7 +106,7 @@ def read_console(run: SweepRun) -> str:
     for group, cells in run.plan.groups().items():
         metrics = group_metrics(run.store, run.plan, group, cells)
         if metrics:
-            suite = get_suite(group[0])
-            lines = resolve(suite.console)(metrics) if suite.console else _plain_console(suite, metrics)
+            suite, declared = get_suite(group[0]), run.plan.metrics(group[0])
+            lines = resolve(suite.console)(metrics) if suite.console else _plain_console(declared, metrics)
             parts.append(f"{group[0]} · {group[1]} · {group[2]} · seed {group[3]}\n{lines}")
     return "\n\n".join(parts)

@@ -11,6 +11,7 @@ from seedbed.errors import UserError
 from seedbed.phases.context import CellContext
 from seedbed.phases.predict import as_output
 from seedbed.phases.progress import report
+from seedbed.phases.scorer_feedback import scorer_feedback
 from seedbed.storage.store import read_json, write_json, write_jsonl
 from seedbed.suite import Case, Feedback, resolve
 from seedbed.sweep.optimizers import Job, OptimizerSpec, SearchSize
@@ -87,22 +88,23 @@ def load_program(system: Any, folder: Path) -> None:
     system.load_state(read_json(folder / PROGRAM)["state"])
 
 
-def to_example(case: Case) -> dspy.Example:
-    """A case as DSPy has them: inputs, and its gold as the fields a worked example would show."""
+def to_example(case: Case, answer: str = "answer") -> dspy.Example:
+    """A case as DSPy has them: inputs, and its gold as the fields a worked example would show; `answer` is the one that
+    takes a gold without names."""
     import dspy
 
-    fields = {**_labels(case.gold), **case.inputs, _SAMPLE_ID: case.sample_id}
+    fields = {**_labels(case.gold, answer), **case.inputs, _SAMPLE_ID: case.sample_id}
     return dspy.Example(**fields).with_inputs(*case.inputs)
 
 
-def _labels(gold: Any) -> dict[str, Any]:
-    """A mapping names its fields; a text, or the first of several accepted ones, is the `answer`."""
+def _labels(gold: Any, answer: str) -> dict[str, Any]:
+    """A mapping names its fields; a text, or the first of several accepted ones, is the answer."""
     if isinstance(gold, Mapping):
         return {str(name): value for name, value in gold.items()}
     if isinstance(gold, str):
-        return {"answer": gold}
+        return {answer: gold}
     if isinstance(gold, Sequence) and gold and isinstance(gold[0], str):
-        return {"answer": gold[0]}
+        return {answer: gold[0]}
     return {}
 
 
@@ -116,12 +118,13 @@ def _job(context: GuardedContext, log: SearchLog) -> Job:
             f"{cell.title}: {cell.optimizer} needs a dspy.Module with predictors, and system {cell.system!r} is none; "
             "leave it to Baseline."
         )
+    answer = getattr(system, "answer_field", "answer")
     return Job(
         name=resolved.optimizer_name,
         options=resolved.optimizer_options,
         program=system,
-        train=[to_example(case) for case in benchmark.train],
-        val=[to_example(case) for case in benchmark.val],
+        train=[to_example(case, answer) for case in benchmark.train],
+        val=[to_example(case, answer) for case in benchmark.val],
         judge=_judge(context, log, _expected_calls(context, len(system.predictors()))),
         task_lm=context.lm("task"),
         reflection_lm=context.lm("reflection"),
@@ -130,9 +133,8 @@ def _job(context: GuardedContext, log: SearchLog) -> Job:
 
 
 def _judge(context: GuardedContext, log: SearchLog, expected: int) -> Any:
-    """The suite's feedback as a metric. A judge that fails ends the phase: its failure is no score either."""
-    assert context.suite.feedback is not None
-    feedback = resolve(context.suite.feedback)
+    """The suite's feedback, or the scorers', as a metric. A judge's failure ends the phase: it is no score."""
+    feedback = scorer_feedback if context.suite.feedback is None else resolve(context.suite.feedback)
     cases = {case.sample_id: case for case in (*context.benchmark.train, *context.benchmark.val)}
 
     def judge(example: dspy.Example, prediction: dspy.Prediction, *, logged: bool = True) -> Feedback:

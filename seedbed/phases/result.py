@@ -8,7 +8,7 @@ from typing import Any
 
 from seedbed.phases.context import CellContext
 from seedbed.storage.store import read_jsonl, write_json, write_text
-from seedbed.suite import Suite
+from seedbed.suite import Metric
 from seedbed.sweep.cell import Cell
 
 FOLDER = "evaluation_results"
@@ -19,7 +19,7 @@ def write_result(
     context: CellContext, folder: Path, metrics: Mapping[str, Any], usage: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """evaluation_result.txt, whose bytes other tools rely on, and the same as JSON with what they leave out."""
-    percent, data = result_data(context.suite, context.cell, metrics, usage, program_scores(folder))
+    percent, data = result_data(context.resolved.metrics[0], context.cell, metrics, usage, program_scores(folder))
     write_text(folder / FOLDER / "evaluation_result.txt", result_text(percent, usage, data["optimizer"]))
     write_json(folder / FOLDER / "result.json", data)
 
@@ -34,19 +34,19 @@ def program_scores(folder: Path) -> list[float] | None:
 
 
 def result_data(
-    suite: Suite,
+    primary: Metric,
     cell: Cell,
     metrics: Mapping[str, Any],
     usage: Mapping[str, Mapping[str, Any]],
     optimizer_program_scores: list[float] | None,
 ) -> tuple[float | None, dict[str, Any]]:
     """The score from 0 to 100, and what result.json holds."""
-    primary = suite.metrics[0].name
-    percent = None if metrics.get(primary) is None else 100.0 * metrics[primary]
+    value = metrics.get(primary.name)
+    percent = None if value is None else 100.0 * primary.share(value)
     return percent, {
         "benchmark": cell.benchmark,
         "program": cell.system,
-        "metric": primary,
+        "metric": primary.name,
         "score": percent,
         "n": metrics["n"],
         "n_errors": metrics["n_errors"],

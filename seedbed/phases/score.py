@@ -44,7 +44,7 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     write_json(folder / "metrics.json", {"metrics": {context.cell.label: metrics}, "usage": usage})
     executions = [*(done["execution"] for done in before.values()), context.execution]
     write_jsonl(folder / "lm_history.jsonl", history(engine, context.cell.id, executions))
-    primary = context.suite.metrics[0].name
+    primary = context.resolved.metrics[0].name
     write_jsonl(
         folder / "metric_logs" / "test.jsonl",
         ({"sample_id": row.sample_id, "status": row.status, "score": row.scores.get(primary)} for row in rows),

@@ -44,9 +44,9 @@ async def add_scores(
 async def _scored(
     context: CellContext, scorer: AddedScorer, case: Case, output: Mapping[str, Any], row: ScoreRow
 ) -> ScoreRow:
-    own = [metric.name for metric in scorer.spec.metrics]
+    own = [metric.name for metric in scorer.declared]
     try:
-        found = _as_scored(await _call(context, scorer, case, output), own)
+        found = await call_scorer(context, scorer, case, output)
     except Exception as error:
         if is_stop(error):
             raise
@@ -54,6 +54,11 @@ async def _scored(
         found = Scored(dict.fromkeys(own), {_ERRORS: errors})
     values = {scorer.metric_name(name): found.values.get(name) for name in own}
     return replace(row, scores={**row.scores, **values}, details={**row.details, **found.details})
+
+
+async def call_scorer(context: CellContext, scorer: AddedScorer, case: Case, output: Mapping[str, Any]) -> Scored:
+    """What a scorer says of an answer, checked against what it declares; by the scorer's own names of its metrics."""
+    return _as_scored(await _call(context, scorer, case, output), [metric.name for metric in scorer.declared])
 
 
 async def _call(context: CellContext, scorer: AddedScorer, case: Case, output: Mapping[str, Any]) -> ScorerValue:

@@ -135,7 +135,7 @@ def verify(run: SweepRun) -> Verified:
 
 
 def _check_cell(check: _Checker, run: SweepRun, cell: Cell, engine: Engine) -> None:
-    folder, suite = run.store.cell_dir(cell), get_suite(cell.suite)
+    folder = run.store.cell_dir(cell)
     done: dict[Phase, dict[str, Any]] = {phase: read_json(folder / "done" / f"{phase}.json") for phase in _PHASES
             if (folder / "done" / f"{phase}.json").exists()}  # fmt: skip
     for phase, marker in done.items():
@@ -158,11 +158,11 @@ def _check_cell(check: _Checker, run: SweepRun, cell: Cell, engine: Engine) -> N
     for phase, marker in done.items():
         if phase != "score":
             check.compare(folder / f"done/{phase}.json", marker["result"]["usage"], usage[phase], "result.usage")
-    percent, data = result_data(suite, cell, metrics, usage, program_scores(folder))
+    primary = run.plan.resolve(cell).metrics[0]
+    percent, data = result_data(primary, cell, metrics, usage, program_scores(folder))
     check.compare(folder / "evaluation_results/result.json", _body(folder / "evaluation_results/result.json"), data)
     check.text(folder / "evaluation_results/evaluation_result.txt", result_text(percent, usage, data["optimizer"]))
-    primary = suite.metrics[0].name
-    logged = [{"sample_id": r.sample_id, "status": r.status, "score": r.scores.get(primary)} for r in rows]
+    logged = [{"sample_id": r.sample_id, "status": r.status, "score": r.scores.get(primary.name)} for r in rows]
     log = folder / "metric_logs/test.jsonl"
     check.compare(log, list(read_jsonl(log)), logged)
 

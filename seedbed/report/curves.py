@@ -16,7 +16,6 @@ from seedbed.report.plots import Curve
 from seedbed.storage.store import Store, read_jsonl
 from seedbed.suite import Case, Table
 from seedbed.sweep.plan import Plan
-from seedbed.sweep.registry import get_suite
 
 _MAX_VALUES = 20
 _MAX_CURVES = 12
@@ -36,7 +35,7 @@ def slices(
     """For each fact of the cases with a few values (language, topic): the first metric by value and system."""
     import numpy as np
 
-    metric = get_suite(table.key[0]).metrics[0]
+    metric = table.declared[0]
     if metric.name not in table.means:
         return []
     found: list[tuple[Table, Sequence[str], dict[str, list[float | None]]]] = []
@@ -70,7 +69,7 @@ def _facts(table: ScoreTable, cases: Mapping[str, Case]) -> dict[str, dict[str, 
 
 def option_curves(plan: Plan, summary: Summary, suite: str) -> dict[str, dict[str, list[Curve]]]:
     """Where variants of one system differ in one numeric option, the first metric over it; by option, panel."""
-    metric = get_suite(suite).metrics[0].name
+    metric = summary.metrics[suite][0].name
     found: dict[str, dict[str, list[Curve]]] = defaultdict(dict)
     for experiment in plan.config.experiments:
         if experiment.suite != suite:

@@ -86,7 +86,7 @@ def _overview(summary: Summary, material: Material) -> Iterable[str]:
     }
     shown = (f'<div class="tile">{element("b", text)}{element("span", name)}</div>' for name, text in tiles.items())
     yield f'<div class="tiles">{"".join(shown)}</div>'
-    firsts = {suite: get_suite(suite).metrics[0].name for suite in material.cells}
+    firsts = {suite: summary.metrics[suite][0].name for suite in material.cells}
     verdicts = [[c.suite, c.benchmark, c.model, c.metric, c.label, c.baseline,
                  number(c.difference, 3, signed=True), p_value(c.p_holm), verdict_text(c)]
                 for c in summary.comparisons if c.metric == firsts[c.suite]]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 from seedbed.analysis.results import Comparison, Row, Summary
 from seedbed.report.canvas import COLOURS, DASHES, HATCHES, MARKERS, Plot, inches, panels, rendered
-from seedbed.sweep.registry import get_suite
+from seedbed.suite import Metric
 
 MAX_PANELS = 4
 _MAX_SYSTEMS = 24
@@ -36,7 +36,7 @@ class Curve:
 
 def seeds_plot(summary: Summary, suite: str, seeds: Mapping[tuple[str, str, str], Points]) -> Plot | None:
     """The first metric of a suite: every seed a point, the mean a bar across, the interval over samples."""
-    metric = get_suite(suite).metrics[0]
+    metric = summary.metrics[suite][0]
     keys = [key for key in seeds if key[0] == suite][:MAX_PANELS]
     if not keys:
         return None
@@ -81,9 +81,8 @@ def _listed(axis: Any, names: Sequence[str]) -> None:
     axis.grid(axis="y", visible=False)
 
 
-def differences_plot(comparisons: Sequence[Comparison], suite: str) -> Plot | None:
+def differences_plot(comparisons: Sequence[Comparison], suite: str, metric: Metric) -> Plot | None:
     """The first metric of a suite: each system's difference to the baseline with its interval."""
-    metric = get_suite(suite).metrics[0]
     chosen = [c for c in comparisons if c.suite == suite and c.metric == metric.name and c.difference is not None]
     keys = list(dict.fromkeys((c.benchmark, c.model, c.baseline) for c in chosen))[:MAX_PANELS]
     if not keys:
@@ -112,7 +111,7 @@ def differences_plot(comparisons: Sequence[Comparison], suite: str) -> Plot | No
 
 def pareto_plot(summary: Summary, suite: str) -> Plot | None:
     """Quality against list cost a sample; the line joins systems that no other beats in both."""
-    metric = get_suite(suite).metrics[0]
+    metric = summary.metrics[suite][0]
     rows = [
         r for r in summary.rows if r.suite == suite and r.list_usd and r.metrics[metric.name].mean is not None and r.n
     ]

@@ -41,7 +41,7 @@ class Material:
 
     def watch(self, table: ScoreTable) -> None:
         suite, benchmark, model = table.key
-        primary = get_suite(suite).metrics[0].name
+        primary = table.declared[0].name
         self.seeds[table.key] = {
             label: {seed: value for seed, m in own.items() if (value := m.get(primary)) is not None}
             for label, own in table.seeds.items()
@@ -76,10 +76,10 @@ def font_note() -> str:
 
 
 def _generic(material: Material, summary: Summary, suite: str) -> list[Part]:
-    metric = get_suite(suite).metrics[0]
+    metric = summary.metrics[suite][0]
     made: list[Part | None] = [
         seeds_plot(summary, suite, material.seeds),
-        differences_plot(summary.comparisons, suite),
+        differences_plot(summary.comparisons, suite, metric),
         pareto_plot(summary, suite),
     ]
     for option, panels in option_curves(material.plan, summary, suite).items():

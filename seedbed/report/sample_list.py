@@ -18,7 +18,6 @@ from seedbed.report.curves import cases_of
 from seedbed.storage.store import Store
 from seedbed.suite import Case
 from seedbed.sweep.plan import Plan
-from seedbed.sweep.registry import get_suite
 
 MAX_SAMPLES = 20_000
 MAX_BYTES = 96_000_000
@@ -53,7 +52,7 @@ class SampleBook:
         """All cells of a table; each shows the same samples, so that systems can be compared."""
         cases = cases_of(plan, table)
         chosen = Wanted(_spread(table.sample_ids, self.per_cell))
-        primary = get_suite(table.key[0]).metrics[0]
+        primary = table.declared[0]
         for label, cells in table.cells.items():
             for cell in cells:
                 place = len(self.cells)

@@ -11,7 +11,6 @@ from typing import Any
 
 from seedbed.analysis.results import SIMULATED_NOTE, Row, Summary
 from seedbed.report.tables import TextCell, TextTable, comparison_table, cost_table, suite_table
-from seedbed.sweep.registry import get_suite
 
 
 def to_markdown(summary: Summary) -> str:
@@ -24,7 +23,7 @@ def to_markdown(summary: Summary) -> str:
     for suite in dict.fromkeys(row.suite for row in summary.rows):
         table = suite_table(summary, suite)
         parts += [f"## {table.title}\n", markdown_table(table) + "\n", *(f"{note}\n" for note in table.notes)]
-        metric = get_suite(suite).metrics[0]
+        metric = summary.metrics[suite][0]
         compared = comparison_table(summary.comparisons, suite, metric)
         if compared.rows:
             parts += [f"### {compared.title}\n", markdown_table(compared) + "\n"]

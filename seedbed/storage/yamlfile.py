@@ -32,9 +32,12 @@ class YamlFile:
     data: Any
     lines: dict[FieldPath, int]
     overrides: dict[FieldPath, str] = field(default_factory=dict[FieldPath, str])
+    origins: dict[FieldPath, FieldPath] = field(default_factory=dict[FieldPath, FieldPath])
+    """Where fields that were made from others were written."""
 
     def where(self, location: FieldPath) -> str:
         """File, line and field as a reader would look for them."""
+        location = self._written(location)
         for length in range(len(location), -1, -1):
             prefix = location[:length]
             if prefix in self.overrides:
@@ -42,6 +45,10 @@ class YamlFile:
             if prefix in self.lines and length > 0:
                 return f"{self.path}:{self.lines[prefix]}: field {dotted(location)}"
         return f"{self.path}: field {dotted(location)}" if location else f"{self.path}"
+
+    def _written(self, location: FieldPath) -> FieldPath:
+        made = next((location[:n] for n in range(len(location), 0, -1) if location[:n] in self.origins), None)
+        return location if made is None else (*self.origins[made], *location[len(made) :])
 
     def error(self, location: FieldPath, message: str) -> UserError:
         return UserError(f"{self.where(location)}: {message}")

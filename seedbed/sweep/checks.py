@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 from seedbed.errors import UserError
+from seedbed.storage.paths import safe_name
 from seedbed.storage.yamlfile import FieldPath, YamlFile
 from seedbed.suite import Benchmark, Options, Suite, resolve
 from seedbed.sweep.cell import BASELINE, Cell
 from seedbed.sweep.config import BenchmarkConfig, Experiment, OptimizerConfig, ScorerConfig, SweepConfig, SystemConfig
 from seedbed.sweep.optimizers import find_optimizer, optimizer_names
-from seedbed.sweep.registry import get_scorer, nearest, scorer_names
+from seedbed.sweep.registry import nearest, scorer_names
 from seedbed.sweep.resolved import ResolvedCell
 
 Entry = BenchmarkConfig | SystemConfig | OptimizerConfig | ScorerConfig
@@ -50,7 +51,9 @@ def check_names(experiment: Experiment, suite: Suite, config: SweepConfig, sourc
     for kind, entries, names in known:
         owner = "" if kind in ("scorers", "optimizers") else f" of suite {suite.name!r}"
         for i, entry in enumerate(entries):
-            if entry.name not in names and not (kind == "optimizers" and find_optimizer(entry.name)):
+            if _own_names(suite, kind):
+                _check_own_name(entry, source, (*at, kind, i))
+            elif entry.name not in names and not (kind == "optimizers" and find_optimizer(entry.name)):
                 what = f"unknown {kind[:-1]} {entry.name!r}{owner}"
                 raise source.error((*at, kind, i), f"{what}; {nearest(entry.name, names)}")
         counts = Counter(entry.shown for entry in entries)
@@ -59,6 +62,14 @@ def check_names(experiment: Experiment, suite: Suite, config: SweepConfig, sourc
                 raise source.error(
                     (*at, kind, i), f"{entry.shown!r} is named twice; give one of them another label: {{label: ...}}."
                 )
+    labels = [
+        s.shown if o.name == BASELINE else f"{s.shown}+{o.shown}"
+        for s in experiment.systems
+        for o in experiment.optimizers
+    ]
+    if experiment.baseline is not None and experiment.baseline not in labels:
+        what = f"baseline {experiment.baseline!r} is not among this experiment's {', '.join(labels)}."
+        raise source.error((*at, "baseline"), what)
 
 
 def check_roles(config: SweepConfig, declared: Iterable[str], source: YamlFile) -> None:
@@ -76,7 +87,18 @@ def check_roles(config: SweepConfig, declared: Iterable[str], source: YamlFile) 
 def check_metrics(
     suite: Suite, experiment: Experiment, source: YamlFile, at: FieldPath, resolved: ResolvedCell
 ) -> None:
-    """No two metrics of a table share a name."""
+    """No two metrics of a table share a name, there is one, and an optimizer can learn from one."""
+    if not resolved.metrics:
+        what = f"suite {suite.name!r} has no metric of its own; name a scorer: [exact]. {nearest('', scorer_names())}"
+        raise source.error((*at, "scorers"), what)
+    search = next((o.name for o in experiment.optimizers if o.name != BASELINE), None)
+    if (
+        search is not None
+        and suite.feedback is None
+        and not any(m.teaches for s in resolved.scorers for m in s.declared)
+    ):
+        what = f"no metric of theirs has a range and a direction for {search} to learn from; add one that has: [exact]."
+        raise source.error((*at, "scorers"), what)
     taken = {metric.name for metric in suite.metrics}
     for i, scorer in enumerate(resolved.scorers):
         for metric in scorer.metrics:
@@ -84,10 +106,23 @@ def check_metrics(
                 what = f"its metric {metric.name!r} is there already; give the scorer a label: {{label: ...}}."
                 raise source.error((*at, "scorers", i), what)
             taken.add(metric.name)
-        for metric in get_scorer(experiment.scorers[i].name).metrics:
+        for metric in scorer.declared:
             if metric.kind == "pooled":
                 what = f"its metric {metric.name!r} is declared pooled; a scorer's metrics are rates or means."
                 raise source.error((*at, "scorers", i), what)
+
+
+def _own_names(suite: Suite, kind: str) -> bool:
+    """Whether a suite takes names of the user's own."""
+    made = {"benchmarks": suite.any_benchmark, "systems": suite.any_system}
+    return made.get(kind) is not None
+
+
+def _check_own_name(entry: Entry, source: YamlFile, at: FieldPath) -> None:
+    try:
+        safe_name(entry.shown)
+    except ValueError as error:
+        raise source.error((*at, "name"), f"{error}.") from None
 
 
 def check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, at: FieldPath) -> None:
@@ -101,9 +136,9 @@ def check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, at
         if wanted is not None and (wanted not in labels or wanted == entry.shown):
             what = f"{wanted!r} is no other optimizer of this experiment; {nearest(str(wanted), labels)}"
             raise source.error((*at, "optimizers", i, "use_cache_from"), what)
-    if suite.feedback is None:
+    if suite.feedback is None and not experiment.scorers:
         name = experiment.optimizers[number].name
-        what = f"suite {suite.name!r} gives no feedback that {name} could learn from; leave it to Baseline."
+        what = f"suite {suite.name!r} gives no feedback that {name} could learn from; name scorers, or use Baseline."
         raise source.error((*at, "optimizers", number), what)
 
 

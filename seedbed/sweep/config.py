@@ -107,21 +107,13 @@ class Experiment(Frozen):
     models: list[str] = Field(min_length=1)
     benchmarks: list[BenchmarkConfig] = Field(min_length=1)
     systems: Annotated[list[SystemConfig], BeforeValidator(_each_variant)] = Field(min_length=1)
-    """An option with `_sweep` behind its name and a list as its value gives a labelled variant for each value."""
+    """A list where an option takes one value gives a labelled variant for each; so does an option with `_sweep` behind
+    its name."""
     optimizers: list[OptimizerConfig] = Field(default=[OptimizerConfig(name="Baseline")], min_length=1)
     scorers: list[ScorerConfig] = Field(default_factory=list)
     """Scorers beside the suite's own; their metrics stand behind those of the suite."""
     baseline: str | None = None
     """What the others are compared with: a system, or SYSTEM+OPTIMIZER; null takes the first system."""
-
-    @model_validator(mode="after")
-    def _known_baseline(self) -> Experiment:
-        labels = [
-            s.shown if o.name == "Baseline" else f"{s.shown}+{o.shown}" for s in self.systems for o in self.optimizers
-        ]
-        if self.baseline is not None and self.baseline not in labels:
-            raise ValueError(f"baseline {self.baseline!r} is not among this experiment's {', '.join(labels)}")
-        return self
 
 
 class NotifyConfig(Frozen):

@@ -8,25 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.storage.hashing import hash_files, hash_json
-from seedbed.suite import Options, ScorerSpec, Suite
+from seedbed.suite import Benchmark, Case, Options, Suite
 from seedbed.sweep.cell import model_identity
 from seedbed.sweep.code import code_version, is_built_in
-from seedbed.sweep.resolved import ResolvedCell
+from seedbed.sweep.resolved import AddedScorer, ResolvedCell
 
 _NOT_RESULTS = {"threads"}
 """Options of an optimizer that change how it runs, not what it finds."""
 
 
-def answers_of(resolved: ResolvedCell, seed: int) -> dict[str, str]:
-    """The parts that a cell's answers depend on."""
+def answers_of(resolved: ResolvedCell, seed: int, cases: str | None = None) -> dict[str, str]:
+    """The parts that a cell's answers depend on; `cases` is the hash of those of a benchmark that is known by them."""
     suite, models = resolved.suite, resolved.role_models
     parts: dict[str, Any] = {
-        "benchmark": [
-            resolved.benchmark_name,
-            _chosen(resolved.benchmark_options, leave={"path"}),
-            data_hash(resolved.data),
-            _version(suite, resolved.benchmark_spec.version, resolved.benchmark_spec.load),
-        ],
+        "benchmark": _benchmark(resolved, cases),
         "system": [
             resolved.system_name,
             _chosen(resolved.system_options),
@@ -39,10 +34,11 @@ def answers_of(resolved: ResolvedCell, seed: int) -> dict[str, str]:
         "seed": seed,
     }
     spec = resolved.optimizer_spec
-    if spec is not None and suite.feedback is not None:
+    if spec is not None:
         code = [] if is_built_in(spec.compile) else [code_version(spec.compile)]
         parts["optimizer"] += [_chosen(resolved.optimizer_options, leave=_NOT_RESULTS), *code]
-        parts["feedback"] = [suite.scoring_version, _version(suite, None, suite.feedback)]
+        learnt = _scorers(resolved) if suite.feedback is None else _version(suite, None, suite.feedback)
+        parts["feedback"] = [suite.scoring_version, learnt]
     return {name: hash_json(part) for name, part in parts.items()}
 
 
@@ -55,11 +51,33 @@ def scoring_of(resolved: ResolvedCell) -> dict[str, str]:
         "judges": {role: model_identity(resolved.role_models[role]) for role in resolved.score_roles},
     }
     if resolved.scorers:
-        parts["scorers"] = [
-            [scorer.name, scorer.label, _chosen(scorer.options), _scorer_version(scorer.spec)]
-            for scorer in resolved.scorers
-        ]
+        parts["scorers"] = _scorers(resolved)
     return {name: hash_json(part) for name, part in parts.items()}
+
+
+def _benchmark(resolved: ResolvedCell, cases: str | None) -> list[Any]:
+    spec = resolved.benchmark_spec
+    if cases is not None:
+        return [resolved.benchmark_name, cases]
+    options = _chosen(resolved.benchmark_options, leave={"path"})
+    version = _version(resolved.suite, spec.version, spec.load)
+    return [resolved.benchmark_name, options, data_hash(resolved.data), version]
+
+
+def case_hash(benchmark: Benchmark) -> str:
+    """Of what systems and scorers can see of the cases, and of the splits they are in."""
+    splits = {"train": benchmark.train, "val": benchmark.val, "test": benchmark.test}
+    return hash_json({name: [_case(case) for case in cases] for name, cases in splits.items()})
+
+
+def _case(case: Case) -> list[Any]:
+    return [case.sample_id, dict(case.inputs), case.gold, dict(case.meta), case.cluster, case.repeat]
+
+
+def _scorers(resolved: ResolvedCell) -> list[Any]:
+    return [
+        [scorer.name, scorer.label, _chosen(scorer.options), _scorer_version(scorer)] for scorer in resolved.scorers
+    ]
 
 
 @lru_cache(maxsize=256)
@@ -81,8 +99,11 @@ def _version(suite: Suite, declared: str | None, target: Callable[..., Any] | st
     return code_version(target)
 
 
-def _scorer_version(spec: ScorerSpec) -> str:
-    return spec.version if spec.version is not None else code_version(spec.score)
+def _scorer_version(scorer: AddedScorer) -> str:
+    declared = scorer.spec.version
+    if callable(declared):
+        return declared(scorer.options)
+    return declared if declared is not None else code_version(scorer.spec.score)
 
 
 def _home(target: Callable[..., Any] | str) -> str:

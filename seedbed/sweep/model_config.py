@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from seedbed.storage.redact import keep_secret
 from seedbed.sweep.price_config import Price
 
-OFFLINE_MODEL_VERSION = 2
+OFFLINE_MODEL_VERSION = 3
 """Raise when the offline model answers differently: stored answers and results of the old one are then not used."""
 
 _LOCAL = re.compile(r"local:?/")

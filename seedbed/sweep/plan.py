@@ -25,6 +25,7 @@ from seedbed.sweep.checks import (
     refuse_clash,
 )
 from seedbed.sweep.config import Experiment, SweepConfig, SystemConfig
+from seedbed.sweep.expand import expanded
 from seedbed.sweep.identity import answers_of, data_hash
 from seedbed.sweep.registry import get_suite, import_plugins, nearest, suite_names
 from seedbed.sweep.resolve import Lookup
@@ -152,10 +153,12 @@ def make_plan(config: SweepConfig, source: YamlFile) -> Plan:
     folder = source.path.resolve().parent
     import_plugins(config.plugins, folder)
     for index, experiment in enumerate(config.experiments):
-        at: FieldPath = ("experiments", index)
         if experiment.suite not in suite_names():
             what = f"unknown suite {experiment.suite!r}; {nearest(experiment.suite, suite_names())}"
-            raise source.error((*at, "suite"), what)
+            raise source.error(("experiments", index, "suite"), what)
+    config, source = expanded(config, source, folder)
+    for index, experiment in enumerate(config.experiments):
+        at: FieldPath = ("experiments", index)
         suite = get_suite(experiment.suite)
         check_names(experiment, suite, config, source, at)
         check_optimizable(suite, experiment, source, at)
@@ -163,6 +166,7 @@ def make_plan(config: SweepConfig, source: YamlFile) -> Plan:
     lookup = Lookup(whole, folder, source)
     check_roles(config, lookup.declared_roles, source)
     plan = Plan(whole, folder, tuple(_all_cells(config, whole, lookup, source)))
+    _check_fit(plan, source)
     _check_splits(plan, source)
     return plan
 
@@ -196,7 +200,7 @@ def _cells(config: SweepConfig, index: int, experiment: Experiment, lookup: Look
                     for optimizer in experiment.optimizers:
                         names = (benchmark.shown, system.shown, optimizer.shown, model)
                         resolved = lookup.resolved(index, *names)
-                        answers = answers_of(resolved, seed)
+                        answers = answers_of(resolved, seed, lookup.cases(index, benchmark.shown, resolved))
                         yield Cell(
                             cell_id(answers), index, experiment.suite, *names, seed,
                             answers=answers, scoring=lookup.scoring(index, *names),
@@ -213,6 +217,23 @@ def _with_reference_systems(config: SweepConfig) -> SweepConfig:
         systems = [*experiment.systems, *(SystemConfig(name=name) for name in missing)]
         experiments.append(experiment.model_copy(update={"systems": systems}))
     return config.model_copy(update={"experiments": experiments})
+
+
+def _check_fit(plan: Plan, source: YamlFile) -> None:
+    """Options that name columns are held against the cases, of benchmarks that are read for their ids anyway."""
+    seen: set[tuple[int, str, str]] = set()
+    for cell in plan.cells:
+        resolved, key = plan.resolve(cell), (cell.experiment, cell.benchmark, cell.system)
+        if key in seen or not resolved.benchmark_spec.known_by_cases:
+            continue
+        seen.add(key)
+        at: FieldPath = ("experiments", cell.experiment)
+        shown = [system.shown for system in plan.experiment(cell).systems]
+        checked = [(resolved.system_options, (*at, "systems", shown.index(cell.system)))]
+        checked += [(scorer.options, (*at, "scorers", i)) for i, scorer in enumerate(resolved.scorers)]
+        for options, place in checked:
+            if wrong := options.misfit(plan.benchmark(cell)):
+                raise source.error((*place, wrong[0]), wrong[1])
 
 
 def _check_splits(plan: Plan, source: YamlFile) -> None:

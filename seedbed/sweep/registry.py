@@ -32,10 +32,28 @@ ENTRY_POINT_GROUP = "seedbed.suites"
 _BUILT_IN: dict[str, str] = {
     "contract_risk": "seedbed.suites.contract_risk:SUITE",
     "crosslingual": "seedbed.suites.crosslingual:SUITE",
+    "custom": "seedbed.suites.custom:SUITE",
     "finance_dialog": "seedbed.suites.finance_dialog:SUITE",
     "prompt_optimization": "seedbed.suites.prompt_optimization:SUITE",
     "rag_quality": "seedbed.suites.rag_quality:SUITE",
 }
+
+_BUILT_IN_SCORERS: dict[str, str] = {
+    "bleu": "seedbed.suites.kit.scorers.overlap:BLEU",
+    "chrf": "seedbed.suites.kit.scorers.overlap:CHRF",
+    "choice": "seedbed.suites.kit.scorers.matching:CHOICE",
+    "code": "seedbed.suites.kit.scorers.code:CODE",
+    "contains": "seedbed.suites.kit.scorers.matching:CONTAINS",
+    "exact": "seedbed.suites.kit.scorers.matching:EXACT",
+    "f1": "seedbed.suites.kit.scorers.overlap:F1",
+    "json_fields": "seedbed.suites.kit.scorers.json_fields:JSON_FIELDS",
+    "judge": "seedbed.suites.kit.scorers.judge:JUDGE",
+    "numeric": "seedbed.suites.kit.scorers.matching:NUMERIC",
+    "regex": "seedbed.suites.kit.scorers.matching:REGEX",
+    "rouge": "seedbed.suites.kit.scorers.overlap:ROUGE",
+    "similarity": "seedbed.suites.kit.scorers.similarity:SIMILARITY",
+}
+"""For any suite; imported when one is named."""
 
 _loaded: dict[str, Suite] = {}
 _scorers: dict[str, ScorerSpec] = {}
@@ -135,11 +153,14 @@ def scorer(
 
 def scorer_names() -> list[str]:
     """All scorers that `scorers:` may name."""
-    return sorted(_scorers)
+    return sorted({*_BUILT_IN_SCORERS, *_scorers})
 
 
 def get_scorer(name: str) -> ScorerSpec:
-    """The scorer of that name, which must be known."""
+    """The scorer of that name, which must be known. A plugin's comes before a built-in one of the same name."""
+    if name not in _scorers and name in _BUILT_IN_SCORERS:
+        target: ScorerSpec | str = _BUILT_IN_SCORERS[name]
+        return resolve(target)
     return _scorers[name]
 
 

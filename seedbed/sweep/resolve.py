@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from seedbed.storage.yamlfile import FieldPath, YamlFile
-from seedbed.suite import Options, Suite, resolve
+from seedbed.suite import Options, Suite, SystemSpec, resolve
 from seedbed.sweep.checks import Entry, option_error
 from seedbed.sweep.config import BenchmarkConfig, OptimizerConfig, ScorerConfig, SweepConfig, SystemConfig
-from seedbed.sweep.identity import scoring_of
+from seedbed.sweep.identity import case_hash, scoring_of
 from seedbed.sweep.optimizers import OptimizerSpec, find_optimizer
 from seedbed.sweep.registry import get_scorer, get_suite
 from seedbed.sweep.resolved import AddedScorer, ResolvedCell
@@ -37,6 +37,7 @@ class Lookup:
         self._found: dict[_Names, ResolvedCell] = {}
         self._scoring: dict[_Names, Mapping[str, str]] = {}
         self._scorers: dict[int, tuple[AddedScorer, ...]] = {}
+        self._cases: dict[tuple[int, str], str | None] = {}
         self._lock = threading.RLock()
 
     def resolved(self, index: int, benchmark: str, system: str, optimizer: str, model: str) -> ResolvedCell:
@@ -52,6 +53,14 @@ class Lookup:
             if key not in self._scoring:
                 self._scoring[key] = scoring_of(self.resolved(*key))
             return self._scoring[key]
+
+    def cases(self, index: int, benchmark: str, resolved: ResolvedCell) -> str | None:
+        """The hash of the cases of a benchmark that is known by them; None of any other."""
+        key = (index, benchmark)
+        if key not in self._cases:
+            known = resolved.benchmark_spec.known_by_cases
+            self._cases[key] = case_hash(resolved.load()) if known else None
+        return self._cases[key]
 
     def any_of(self, index: int) -> ResolvedCell:
         """One cell of an experiment."""
@@ -72,7 +81,7 @@ class Lookup:
         for index, experiment in enumerate(self._config.experiments):
             suite = get_suite(experiment.suite)
             found |= {*suite.score_roles, *suite.optional_roles}
-            found |= {role for entry in experiment.systems for role in suite.systems[entry.name].roles}
+            found |= {role for entry in experiment.systems for role in _system(suite, entry.name).roles}
             found |= {role for scorer in self.scorers(index) for role in scorer.spec.roles}
             found |= {role for o in experiment.optimizers if (spec := find_optimizer(o.name)) for role in spec.roles}
         return found
@@ -88,7 +97,8 @@ class Lookup:
         case_number, cases = _shown(experiment.benchmarks, benchmark)
         system_number, asked = _shown(experiment.systems, system)
         search_number, search = _shown(experiment.optimizers, optimizer)
-        benchmark_spec, system_spec = suite.benchmarks[cases.name], suite.systems[asked.name]
+        benchmark_spec, system_spec = suite.benchmark(cases.name), _system(suite, asked.name)
+        assert benchmark_spec is not None, "names are checked before they are looked up"
         search_spec = find_optimizer(search.name)
         place = (*at, "benchmarks", case_number)
         options = self._options(resolve(benchmark_spec.options), cases, "benchmark", place)
@@ -119,7 +129,7 @@ class Lookup:
 
     def _options(self, kind: type[OptionsT], entry: Entry, what: str, at: FieldPath) -> OptionsT:
         try:
-            return kind(**entry.options)
+            return kind.model_validate(entry.options, context={"folder": self._folder})
         except ValidationError as error:
             raise option_error(error, kind, f"{what} {entry.name!r}", self._source, at) from None
 
@@ -147,11 +157,19 @@ class Lookup:
             return [role for role in roles if role in named or role not in suite.optional_roles]
 
         undeclared = [role for role in named if role not in self.declared_roles]
-        # An optimizer learns from feedback, which the scorer's models may give.
-        learnt = (*search.roles, *played(suite.score_roles)) if search else ()
-        scored = (*played(suite.score_roles), *(role for scorer in scorers for role in scorer.spec.roles))
+        of_scorers = [role for scorer in scorers for role in scorer.spec.roles]
+        # An optimizer learns from feedback, which the models of the suite's scorer or of those added may give.
+        teachers = played(suite.score_roles) if suite.feedback is not None else of_scorers
+        learnt = (*search.roles, *teachers) if search else ()
+        scored = (*played(suite.score_roles), *of_scorers)
         answers = (*played(of_system), *learnt, *undeclared)
         return tuple(dict.fromkeys(answers)), tuple(dict.fromkeys(scored))
+
+
+def _system(suite: Suite, name: str) -> SystemSpec:
+    spec = suite.system(name)
+    assert spec is not None, "names are checked before they are looked up"
+    return spec
 
 
 def _shown(entries: Sequence[NamedT], label: str) -> tuple[int, NamedT]:

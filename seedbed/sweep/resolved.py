@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +34,26 @@ class AddedScorer:
     label: str | None = None
     """Given where a config has two variants of one scorer: their metrics must not share a name."""
 
+    @cached_property
+    def declared(self) -> tuple[Metric, ...]:
+        """Its metrics by their own names."""
+        return self.spec.metrics(self.options) if callable(self.spec.metrics) else self.spec.metrics
+
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        return tuple(replace(m, name=self.metric_name(m.name), label=self._shown(m)) for m in self.spec.metrics)
+        """By the names they have in rows and tables."""
+        return tuple(replace(m, name=self.metric_name(m.name), label=self._shown(m)) for m in self.declared)
 
     def metric_name(self, own: str) -> str:
         """What a metric of the scorer is called in rows and tables."""
         if self.label is None:
             return own
-        return self.label if len(self.spec.metrics) == 1 else f"{self.label}_{own}"
+        return self.label if len(self.declared) == 1 else f"{self.label}_{own}"
 
     def _shown(self, metric: Metric) -> str:
         if self.label is None:
             return metric.label
-        return self.label if len(self.spec.metrics) == 1 else f"{self.label} {metric.label}"
+        return self.label if len(self.declared) == 1 else f"{self.label} {metric.label}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,82 @@
+"""A function of the user's own as a scorer: `{name: polite, code: checks.py:polite}`."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import PrivateAttr, ValidationInfo, model_validator
+
+from seedbed.suite import Case, Metric, Options, PhaseContext, Scored, ScorerSpec
+from seedbed.sweep.code import code_version
+from seedbed.sweep.code_file import load_code
+
+
+class CodeOptions(Options):
+    code: str
+    """FILE.py:FUNCTION, the file beside the config. The function takes those of `output`, `answer`, `gold`, `inputs`,
+    `case` and `context` that it names, and returns a number, a truth, or null where there is none to give."""
+    kind: Literal["rate", "mean"] = "mean"
+    range: tuple[float, float] | None = (0.0, 1.0)
+    """The least and the greatest value; null where there is no end."""
+    higher_is_better: bool | None = True
+    digits: int = 3
+    _function: Callable[..., Any] | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _load(self, info: ValidationInfo) -> CodeOptions:
+        folder = (info.context or {}).get("folder")
+        self._function = load_code(self.code, Path(folder) if folder else Path.cwd())
+        unknown = [name for name in _parameters(self.function) if name not in _GIVEN]
+        if unknown:
+            raise ValueError(f"code: the function asks for {unknown[0]!r}; there are {', '.join(_GIVEN)}")
+        return self
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        assert self._function is not None
+        return self._function
+
+
+_GIVEN = ("output", "answer", "gold", "inputs", "case", "context")
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    return [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and (parameter.default is parameter.empty or name in _GIVEN)
+    ]
+
+
+async def code(context: PhaseContext, case: Case, output: Mapping[str, Any], options: CodeOptions) -> Scored:
+    given = {
+        "output": output,
+        "answer": output.get("answer", next(iter(output.values()), None)),
+        "gold": case.gold,
+        "inputs": case.inputs,
+        "case": case,
+        "context": context,
+    }
+    asked = {name: given[name] for name in _parameters(options.function)}
+    if inspect.iscoroutinefunction(options.function):
+        value: Any = await options.function(**asked)
+    else:
+        value = await asyncio.to_thread(options.function, **asked)
+    if isinstance(value, Scored):
+        return value
+    if value is not None and not isinstance(value, int | float):
+        raise TypeError(f"{options.code} must return a number, a truth or None, not {type(value).__name__}")
+    return Scored({"code": None if value is None else float(value)})
+
+
+def _metrics(options: CodeOptions) -> tuple[Metric, ...]:
+    own = options.code.rpartition(":")[2]
+    return (Metric("code", own, options.higher_is_better, options.digits, options.kind, options.range),)
+
+
+CODE = ScorerSpec(code, _metrics, CodeOptions, version=lambda options: code_version(options.function))

@@ -1,0 +1,122 @@
+"""A model as judge: a rubric in the user's words, a scale, a reason that is kept, and votes where one is not enough."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import Field, field_validator
+
+from seedbed.errors import SeedbedError, is_stop
+from seedbed.suite import Case, Metric, PhaseContext, Scored, ScorerSpec
+from seedbed.suites.kit.scorers.values import VERSION, AnswerOptions, answer_text
+
+
+class JudgeOptions(AnswerOptions):
+    judge: str = Field(min_length=1)
+    """The rubric: what is asked of an answer."""
+    file: str | None = None
+    """The file of a long rubric."""
+    scale: tuple[int, int] = (1, 5)
+    """The worst and the best mark."""
+    reference: bool = True
+    """Show the judge the right answer, where the case has one."""
+    votes: int = Field(default=1, ge=1, le=25)
+    """So many independent judgements, whose mean counts; the judge's model needs a temperature above 0 to vary."""
+
+    @classmethod
+    def read_files(cls, given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        read = dict(given)
+        if isinstance(name := read.pop("file", None), str):
+            try:
+                read["judge"] = (folder / name).read_text(encoding="utf-8-sig").strip()
+            except (OSError, ValueError):
+                raise ValueError(f"file: {name!r} cannot be read; paths are taken from the config's folder.") from None
+        return read
+
+    @field_validator("scale")
+    @classmethod
+    def _upwards(cls, value: tuple[int, int]) -> tuple[int, int]:
+        if value[0] >= value[1]:
+            raise ValueError(f"the scale must rise: [{value[1]}, {value[0]}], or other numbers")
+        return value
+
+
+class Unjudged(SeedbedError):
+    """The judge gave nothing usable, even when asked to mend it."""
+
+
+async def judge(context: PhaseContext, case: Case, output: Mapping[str, Any], options: JudgeOptions) -> Scored:
+    """The mean of the votes; reasons and marks are kept with the sample."""
+    votes = await asyncio.gather(*(_vote(context, case, output, options, number) for number in range(options.votes)))
+    marks = [mark for mark, _ in votes]
+    reasons = [reason for _, reason in votes]
+    details: dict[str, Any] = {"judge_reason": reasons[0]} if options.votes == 1 else {"judge_votes": votes}
+    return Scored({"judge": sum(marks) / len(marks)}, details, f"The judge says: {reasons[0]}")
+
+
+async def _vote(
+    context: PhaseContext, case: Case, output: Mapping[str, Any], options: JudgeOptions, number: int
+) -> tuple[float, str]:
+    """One call, and one repair call where the reply cannot be used; never a mark by default."""
+    import dspy
+    from dspy.utils.exceptions import AdapterParseError
+
+    asked = _asked(case, output, options)
+    signature = _signature(asked)
+    low, high = options.scale
+    for last in (False, True):
+        # Votes are draws of their own; without this an equal request would get the first one's answer.
+        config = {"rollout_id": number} if number else {}
+        with dspy.context(lm=context.lm("judge"), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
+            try:
+                reply: Any = await dspy.Predict(signature).acall(**asked, config=config)
+            except AdapterParseError as error:
+                problem = f"it lacks the fields asked for; it began: {str(error.lm_response)[:200]!r}"
+            except Exception as error:
+                if is_stop(error):
+                    raise
+                raise Unjudged(f"{type(error).__name__}: {str(error)[:300]}") from error
+            else:
+                if isinstance(reply.score, int | float) and low <= reply.score <= high:
+                    return float(reply.score), str(reply.reason or "")
+                problem = f"the score is {reply.score!r}, but must lie between {low} and {high}"
+        if last:
+            raise Unjudged(f"the judge's reply could not be used, nor its repair: {problem}")
+        asked |= {"problem": f"{problem}. Reply again, in full and in the format asked for."}
+        signature = _signature(asked)
+    raise AssertionError("the last round returns or raises")
+
+
+def _asked(case: Case, output: Mapping[str, Any], options: JudgeOptions) -> dict[str, str]:
+    low, high = options.scale
+    asked = {
+        "rubric": options.judge,
+        "scale": f"a whole number from {low} (worst) to {high} (best)",
+        "case": "\n".join(f"{name}: {value}" for name, value in case.inputs.items()),
+        "answer": answer_text(output, options),
+    }
+    if options.reference and case.gold is not None:
+        asked["right_answer"] = str(case.gold)
+    return asked
+
+
+def _signature(asked: Mapping[str, str]) -> Any:
+    import dspy
+
+    fields: dict[str, Any] = {name: (str, dspy.InputField()) for name in asked}
+    fields["reason"] = (str, dspy.OutputField(desc="one or two sentences"))
+    fields["score"] = (float, dspy.OutputField(desc="on the scale"))
+    return cast(Any, dspy.Signature)(
+        fields, "Judge the answer to the case by the rubric alone. Give the reason, then the score."
+    )
+
+
+def _metrics(options: JudgeOptions) -> tuple[Metric, ...]:
+    low, high = options.scale
+    return (Metric("judge", "Judge", digits=2, range=(float(low), float(high))),)
+
+
+JUDGE = ScorerSpec(judge, _metrics, JudgeOptions, roles=("judge",), calls_per_case=1.0, version=VERSION)

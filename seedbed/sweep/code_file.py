@@ -1,0 +1,46 @@
+"""A function out of a file of the user's, named FILE.py:FUNCTION."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from seedbed.storage.hashing import hash_file, hash_json
+
+
+def load_code(text: str, folder: Path) -> Callable[..., Any]:
+    """The function, from the file as it is now: an edited one is another module. A ValueError says what is wrong."""
+    name, colon, function = text.rpartition(":")
+    if not colon or not name.endswith(".py") or not function.isidentifier():
+        raise ValueError(f"{text!r} names no function; write FILE.py:FUNCTION")
+    path = folder / name
+    if not path.is_file():
+        raise ValueError(f"{name} does not exist; paths are taken from the folder of the config file")
+    module = _module(path.resolve())
+    found = getattr(module, function, None)
+    if not callable(found):
+        raise ValueError(f"{name} defines no function {function!r}")
+    return found
+
+
+def _module(path: Path) -> Any:
+    key = f"{path.stem}_{hash_json([str(path), hash_file(path)])[:12]}"
+    if key in sys.modules:
+        return sys.modules[key]
+    spec = importlib.util.spec_from_file_location(key, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[key] = module
+    beside = str(path.parent)
+    if beside not in sys.path:
+        sys.path.append(beside)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[key]
+        raise ValueError(f"{path.name} failed while it was imported ({type(error).__name__}: {error})") from error
+    return module

@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments = _parsed(words)
             return _run(arguments)
     except KeyboardInterrupt as stop:
-        again = same_command(arguments) if arguments.command == "run" else shlex.join(["seedbed", *words])
+        again = same_command(arguments) if arguments.command in ("run", "demo") else shlex.join(["seedbed", *words])
         print(f"\nStopped. To go on: {again}", file=sys.stderr)
         return stop.exit_code if isinstance(stop, Signalled) else EXIT_INTERRUPTED
 
@@ -73,17 +73,24 @@ def _parser() -> argparse.ArgumentParser:
     def add(name: str, text: str) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=text, description=text)
 
+    init = add("init", "Write an example to start from: a commented config with its data, which runs offline at once.")
+    init.add_argument("--example", choices=["qa", "judge", "rag", "optimise"], default="qa", help="default: qa")
+    init.add_argument("folder", metavar="FOLDER", nargs="?", default=".", help="where to (default: here)")
     for name, text in (
         ("run", "Run a sweep, or go on with one that was interrupted."),
+        ("demo", "Run all suites in a small size, with no key and no network."),
         ("plan", "Show the cells of a sweep and estimate its calls and dollars; nothing is run."),
     ):
         command = add(name, text)
-        command.add_argument("config", metavar="CONFIG", help="the sweep's YAML file")
+        if name == "demo":
+            command.set_defaults(config="configs/demo.yaml")
+        else:
+            command.add_argument("config", metavar="CONFIG", help="the sweep's YAML file")
         command.add_argument(
             "--set", dest="overrides", metavar="FIELD=VALUE", action="append", default=[], help="override a field"
         )
         command.add_argument("--out", metavar="DIR", help="where results go (default: `out` of the config)")
-        if name == "run":
+        if name != "plan":
             command.add_argument(
                 "--fresh", action="store_true", help="use nothing made before: pay for every call again"
             )

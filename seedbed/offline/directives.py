@@ -14,7 +14,8 @@ from seedbed.offline.skill import input_like
 _SHORT = re.compile(
     r"short(?:est|er)?(?:,? \w+)? (?:\w+ )?(?:span|answer|phrase|form|text)"
     r"|(?:only|just) the (?:\w+ )?(?:answer|span|value|entity)"
-    r"|(?:answer|name|city|number|value|word) (?:only|alone)\b|answer only|nothing else|as (?:few|little) words?|few(?:est)? words|\bconcise|\bbrief|as short as|\bterse"
+    r"|(?:answer|name|city|number|value|word) (?:only|alone)\b"
+    r"|answer only|nothing else|as (?:few|little) words?|few(?:est)? words|\bconcise|\bbrief|as short as|\bterse"
     r"|(?:exact|minimal|verbatim) span|single (?:word|phrase|entity)|no (?:explanations?|full sentences?|extra words)"
     r"|not (?:\w+ ){0,3}(?:full|complete|whole) sentence"
     r"|without (?:\w+ )?(?:explanation|explaining|restating|repeating)"
@@ -22,7 +23,8 @@ _SHORT = re.compile(
     re.IGNORECASE,
 )
 _FULL = re.compile(
-    r"(?<!not )(?<!not in )(?<!no )\b(?:in|with|as|write|use) (?:a |one )?(?:full|complete|whole) sentences?", re.I
+    r"(?<!not )(?<!never )(?<!not in )(?<!no )\b(?:in|with|as|write|use) (?:a |one )?(?:full|complete|whole) sentences?",
+    re.IGNORECASE,
 )
 _NEGATED = re.compile(r"\b(?:not|never|don't|without|avoid)\b[^.;\n]*$", re.IGNORECASE)
 

@@ -1,6 +1,6 @@
 """Seedbed: LLM experiments over seeds, benchmarks and systems.
 
-What a plugin needs is here; everything else is reached by its module.
+What a notebook and a plugin need is here; everything else is reached by its module.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seedbed.api.experiment import Experiment
+    from seedbed.api.result import Result, load
+    from seedbed.api.run import arun, run
     from seedbed.lm.providers import provider
     from seedbed.lm.types import Attempt, Provider
     from seedbed.suite import (
@@ -42,6 +45,11 @@ __version__ = "0.1.0"
 
 _ELSEWHERE = {
     "Attempt": "seedbed.lm.types",
+    "Experiment": "seedbed.api.experiment",
+    "Result": "seedbed.api.result",
+    "arun": "seedbed.api.run",
+    "load": "seedbed.api.result",
+    "run": "seedbed.api.run",
     "Budget": "seedbed.sweep.optimizers",
     "Job": "seedbed.sweep.optimizers",
     "OptimizerOptions": "seedbed.sweep.optimizers",
@@ -65,6 +73,7 @@ __all__ = [
     "Budget",
     "Case",
     "CellResult",
+    "Experiment",
     "Failure",
     "Feedback",
     "Figure",
@@ -75,6 +84,7 @@ __all__ = [
     "PhaseContext",
     "Prediction",
     "Provider",
+    "Result",
     "SampleUsage",
     "ScoreRow",
     "Scored",
@@ -82,10 +92,13 @@ __all__ = [
     "Suite",
     "SystemSpec",
     "Table",
+    "arun",
     "benchmark",
+    "load",
     "optimizer",
     "provider",
     "register_suite",
+    "run",
     "scorer",
     "suite",
     "system",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from seedbed.cli.locate import locate
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
+from seedbed.local.locate import locate
 from seedbed.storage.paths import as_root
 from seedbed.storage.store import Store
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from seedbed.cli.locate import locate
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
+from seedbed.local.locate import locate
 
 if TYPE_CHECKING:
     from seedbed.analysis.results import Comparison

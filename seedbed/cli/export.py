@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from seedbed.cli.locate import locate
 from seedbed.cli.main import EXIT_OK
+from seedbed.local.locate import locate
 from seedbed.storage.paths import as_path
 
 

@@ -6,9 +6,9 @@ import argparse
 import webbrowser
 from pathlib import Path
 
-from seedbed.cli.locate import locate
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
+from seedbed.local.locate import locate
 from seedbed.storage.paths import home, is_local
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from seedbed.cli.locate import locate
-from seedbed.cli.progress_bar import show_progress
 from seedbed.cli.run import leave
+from seedbed.local.locate import locate
+from seedbed.local.progress_bar import show_progress
 
 
 def run(arguments: argparse.Namespace) -> int:

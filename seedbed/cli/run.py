@@ -10,8 +10,8 @@ from pathlib import Path
 from seedbed.cli.again import same_command
 from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from seedbed.cli.plan import show_warnings
-from seedbed.cli.progress_bar import show_progress
 from seedbed.local.launch import Launched, check_runner, run_sweep
+from seedbed.local.progress_bar import show_progress
 from seedbed.phases.prepare import prepare
 from seedbed.storage.paths import as_root
 from seedbed.sweep.checks import missing_keys

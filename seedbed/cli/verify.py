@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from seedbed.cli.locate import locate
 from seedbed.cli.main import EXIT_FAILED, EXIT_OK
+from seedbed.local.locate import locate
 
 _SHOWN = 50
 

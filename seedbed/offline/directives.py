@@ -23,7 +23,8 @@ _SHORT = re.compile(
     re.IGNORECASE,
 )
 _FULL = re.compile(
-    r"(?<!not )(?<!never )(?<!not in )(?<!no )\b(?:in|with|as|write|use) (?:a |one )?(?:full|complete|whole) sentences?",
+    r"(?<!not )(?<!never )(?<!not in )(?<!no )\b(?:in|with|as|write|use)"
+    r" (?:a |one )?(?:full|complete|whole) sentences?",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(r"\b(?:not|never|don't|without|avoid)\b[^.;\n]*$", re.IGNORECASE)

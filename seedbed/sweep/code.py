@@ -49,9 +49,12 @@ def is_built_in(target: Callable[..., Any] | str) -> bool:
 
 
 def _fallback(target: Any) -> Any:
-    """Of code without a source file, such as a line typed at a prompt: what it was compiled to."""
-    code = getattr(target, "__code__", None)
-    return [repr(target)] if code is None else [code.co_code.hex(), repr(code.co_consts), list(code.co_names)]
+    """Of code without a source file, such as a cell of a notebook."""
+    from seedbed.sweep.live_code import live_parts
+
+    if isinstance(target, str):
+        return [target]
+    return live_parts(target if hasattr(target, "__code__") or isinstance(target, type) else type(target))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +99,15 @@ def _follow(module: ModuleType, source: _Source, dotted: str, found: dict[str, s
     inside = sys.modules.get(f"{home}.{name}") if name else sys.modules.get(home)
     if inside is None:
         home_module = sys.modules.get(home)
-        if home_module is not None and _is_users(home_module):
+        if home_module is not None and is_users(home_module):
             _collect(home_module, name, found)
-    elif _is_users(inside):
+    elif is_users(inside):
         for each in [rest.partition(".")[0]] if rest else (_source_of(inside) or _EMPTY).texts:
             _collect(inside, each, found)
 
 
-def _is_users(module: ModuleType) -> bool:
+def is_users(module: ModuleType) -> bool:
+    """Whether a module is a file of the user's, neither installed nor Seedbed's."""
     file = getattr(module, "__file__", None)
     return file is not None and not str(Path(file).resolve()).startswith((_OURS, *_INSTALLED))
 

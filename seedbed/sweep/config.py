@@ -209,9 +209,14 @@ class SweepConfig(Frozen):
 def load_config(path: Path, overrides: list[str] | None = None) -> tuple[SweepConfig, YamlFile]:
     """Read and check the shape of a config; names are checked against the registry when it is planned."""
     source = read_yaml(path, overrides)
+    return check_config(source), source
+
+
+def check_config(source: YamlFile) -> SweepConfig:
+    """The config that a source holds, if its shape is right."""
     _refuse_secrets(source, source.data, ())
     try:
-        return SweepConfig.model_validate(source.data), source
+        return SweepConfig.model_validate(source.data)
     except ValidationError as error:
         raise source.error(*_explain(error)) from None
 

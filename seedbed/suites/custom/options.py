@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from seedbed.suite import Benchmark, BenchmarkOptions, Options
 from seedbed.suites.custom.template import columns_in, parts_of
+from seedbed.sweep.given import given, is_given
 from seedbed.sweep.registry import nearest
 
 _FIELD = re.compile(r"\s*([A-Za-z_]\w*)\s*(?::.*)?", re.DOTALL)
@@ -96,6 +97,8 @@ class PromptOptions(Options):
     """The system message, a template too. An optimizer rewrites it where there is one, else the prompt."""
     signature: str | None = None
     """Inputs and outputs for DSPy: "country -> capital"."""
+    python: str | None = None
+    """The key of a function or module that a Python program gave (`seedbed.Experiment`)."""
     module: Literal["predict", "cot"] = "predict"
     """Of a signature: ask at once, or let the model think first."""
     instructions: str | None = None
@@ -132,8 +135,10 @@ class PromptOptions(Options):
 
     @model_validator(mode="after")
     def _one_way_to_ask(self) -> PromptOptions:
-        if (self.prompt is None) == (self.signature is None):
+        if sum(way is not None for way in (self.prompt, self.signature, self.python)) != 1:
             raise ValueError('give either prompt: "... {column} ..." (or file:), or signature: "column -> answer"')
+        if self.python is not None and self.model_fields_set - {"python", "answer"}:
+            raise ValueError("an object from Python takes no options but answer; say them in its code")
         if self.prompt is not None and (self.instructions is not None or self.module != "predict"):
             raise ValueError("instructions and module belong to a signature; write them into the prompt")
         if self.signature is not None and self.system is not None:
@@ -177,7 +182,9 @@ class PromptOptions(Options):
                 "examples",
                 f"wants {self.examples}, and the train split has {len(benchmark.train)}; set `split: true`.",
             )
-        if self.signature is not None:
+        if self.python is not None:
+            asked, field = _asked_by(self.python), "python"
+        elif self.signature is not None:
             asked, field = signature_fields(self.signature)[0], "signature"
         else:
             asked, field = self.template_columns, "prompt"
@@ -188,6 +195,15 @@ class PromptOptions(Options):
                 )
         wrong = next((name for name in asked if name not in known), None)
         return None if wrong is None else (field, f"there is no input {wrong!r}; {nearest(wrong, known)}")
+
+
+def _asked_by(key: str) -> list[str]:
+    """Inputs that an object from Python needs; unknown of one that another process gave."""
+    if not is_given(key):
+        return []
+    from seedbed.suites.custom.python_systems import asked_inputs
+
+    return asked_inputs(given(key))[0]
 
 
 def signature_fields(text: str) -> tuple[list[str], list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 import dspy
@@ -13,17 +13,21 @@ from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case, PhaseContext
 from seedbed.suites.custom.adapter import TemplateAdapter
 from seedbed.suites.custom.options import PromptOptions, signature_fields
+from seedbed.suites.custom.python_systems import from_python
 from seedbed.suites.custom.replies import JsonReply
 from seedbed.suites.kit.program import Program
+from seedbed.sweep.given import given
 
 _make_signature = cast(Any, dspy.Signature)
 """Its metaclass makes a class where a call would make an instance."""
 
 
-def build(context: PhaseContext, options: PromptOptions) -> Program:
+def build(context: PhaseContext, options: PromptOptions) -> Callable[..., Any]:
     wrong = options.misfit(context.benchmark)
     if wrong is not None:
         raise UserError(f"field {wrong[0]}: {wrong[1]}")
+    if options.python is not None:
+        return from_python(given(options.python), options.answer)
     shown = _drawn(context.benchmark, options.examples, context.seed)
     return Templated(options, shown) if options.prompt is not None else Signed(options, shown)
 

@@ -13,6 +13,7 @@ from pydantic import PrivateAttr, ValidationInfo, model_validator
 from seedbed.suite import Case, Metric, Options, PhaseContext, Scored, ScorerSpec
 from seedbed.sweep.code import code_version
 from seedbed.sweep.code_file import load_code
+from seedbed.sweep.given import given, is_given
 
 
 class CodeOptions(Options):
@@ -28,8 +29,13 @@ class CodeOptions(Options):
 
     @model_validator(mode="after")
     def _load(self, info: ValidationInfo) -> CodeOptions:
-        folder = (info.context or {}).get("folder")
-        self._function = load_code(self.code, Path(folder) if folder else Path.cwd())
+        if self.code.startswith(_FROM_PYTHON):
+            # One that another process gave is not needed to read what it scored.
+            self._function = given(self._key) if is_given(self._key) else None
+        else:
+            self._function = load_code(self.code, Path((info.context or {}).get("folder") or "."))
+        if self._function is None:
+            return self
         unknown = [name for name in _parameters(self.function) if name not in _GIVEN]
         if unknown:
             raise ValueError(f"code: the function asks for {unknown[0]!r}; there are {', '.join(_GIVEN)}")
@@ -37,10 +43,14 @@ class CodeOptions(Options):
 
     @property
     def function(self) -> Callable[..., Any]:
-        assert self._function is not None
-        return self._function
+        return self._function or given(self._key)
+
+    @property
+    def _key(self) -> str:
+        return self.code.removeprefix(_FROM_PYTHON)
 
 
+_FROM_PYTHON = "python:"
 _GIVEN = ("output", "answer", "gold", "inputs", "case", "context")
 
 
@@ -75,8 +85,13 @@ async def code(context: PhaseContext, case: Case, output: Mapping[str, Any], opt
 
 
 def _metrics(options: CodeOptions) -> tuple[Metric, ...]:
-    own = options.code.rpartition(":")[2]
+    own = options.code.rpartition(":")[2].partition("@")[0]
     return (Metric("code", own, options.higher_is_better, options.digits, options.kind, options.range),)
 
 
-CODE = ScorerSpec(code, _metrics, CodeOptions, version=lambda options: code_version(options.function))
+def _version(options: CodeOptions) -> str:
+    """A key of an object from Python holds its version."""
+    return options.code if options.code.startswith(_FROM_PYTHON) else code_version(options.function)
+
+
+CODE = ScorerSpec(code, _metrics, CodeOptions, version=_version)

@@ -1,0 +1,1 @@
+"""Experiments from Python: `seedbed.run`, `seedbed.Experiment`, `seedbed.load`."""

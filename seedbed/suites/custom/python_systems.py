@@ -21,8 +21,8 @@ def asked_inputs(target: Any) -> tuple[list[str], bool]:
     """Names of the inputs an object cannot do without, and whether it takes any others too."""
     parameters = _parameters(target)
     if isinstance(target, dspy.Module) and _takes_any(parameters):
-        predictors: Sequence[Any] = target.predictors()
-        return list(predictors[0].signature.input_fields) if len(predictors) == 1 else [], len(predictors) != 1
+        signatures = [cast(Any, predictor).signature for predictor in target.predictors()]
+        return list(signatures[0].input_fields) if len(signatures) == 1 else [], len(signatures) != 1
     needed = [p.name for p in parameters if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     return needed, _takes_any(parameters)
 
@@ -78,8 +78,8 @@ def _named(value: Any) -> dict[str, Any]:
 
 def _parameters(target: Any) -> list[inspect.Parameter]:
     if isinstance(target, dspy.Module):
-        kind = type(target)
-        method = kind.forward if hasattr(kind, "forward") else cast(Any, kind).aforward
+        kind: Any = type(target)
+        method = kind.forward if hasattr(kind, "forward") else kind.aforward
         return list(inspect.signature(method).parameters.values())[1:]
     return list(inspect.signature(target).parameters.values())
 

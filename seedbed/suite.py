@@ -151,11 +151,6 @@ class Metric:
     range: tuple[float, float] | None = (0.0, 1.0)
     """The least and the greatest value a sample can have; null where there is no end, as of tokens or seconds."""
 
-    @property
-    def teaches(self) -> bool:
-        """Whether an optimizer can tell from a value how good an answer is."""
-        return self.range is not None and self.higher_is_better is not None
-
     def share(self, value: float) -> float:
         """Where a value lies on the range, from 0 to 1; itself where there is no end."""
         low, high = self.range or (0.0, 1.0)
@@ -393,12 +388,6 @@ class Suite:
     offline: str | None = None
     """A module that teaches the offline model to answer the suite's prompts (`seedbed.offline.skill`). It is imported
     when such a model is made."""
-
-    def benchmark(self, name: str) -> BenchmarkSpec | None:
-        return self.benchmarks.get(name, self.any_benchmark)
-
-    def system(self, name: str) -> SystemSpec | None:
-        return self.systems.get(name, self.any_system)
 
 
 def resolve(target: Target[T]) -> T:

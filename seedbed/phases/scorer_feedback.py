@@ -36,9 +36,9 @@ async def _score_all(context: CellContext, case: Case, output: Mapping[str, Any]
 
 def _scores(found: list[Found]) -> Iterator[float]:
     for scorer, said in found:
-        for metric in scorer.declared:
+        for metric in scorer.teaching:
             value = said.values.get(metric.name)
-            if metric.teaches and value is not None:
+            if value is not None:
                 yield _goodness(metric, value)
 
 

@@ -92,11 +92,7 @@ def check_metrics(
         what = f"suite {suite.name!r} has no metric of its own; name a scorer: [exact]. {nearest('', scorer_names())}"
         raise source.error((*at, "scorers"), what)
     search = next((o.name for o in experiment.optimizers if o.name != BASELINE), None)
-    if (
-        search is not None
-        and suite.feedback is None
-        and not any(m.teaches for s in resolved.scorers for m in s.declared)
-    ):
+    if search is not None and suite.feedback is None and not any(scorer.teaching for scorer in resolved.scorers):
         what = f"no metric of theirs has a range and a direction for {search} to learn from; add one that has: [exact]."
         raise source.error((*at, "scorers"), what)
     taken = {metric.name for metric in suite.metrics}

@@ -38,7 +38,7 @@ def expanded(config: SweepConfig, source: YamlFile, folder: Path) -> tuple[Sweep
 def _systems(
     suite: Suite, entry: SystemConfig, source: YamlFile, at: FieldPath, folder: Path
 ) -> Iterator[SystemConfig]:
-    spec = suite.system(entry.name)
+    spec = suite.systems.get(entry.name, suite.any_system)
     if spec is None:  # the check of names says so
         yield entry
         return

@@ -11,6 +11,8 @@ from seedbed.storage.hashing import hash_json
 from seedbed.sweep.code import code_version
 
 _given: dict[str, Any] = {}
+_OF_DSPY = frozenset({"stage", "callbacks", "history", "_compiled"})
+"""Attributes of every module, one of them drawn at random."""
 
 
 def give(name: str, target: Any) -> str:
@@ -36,7 +38,7 @@ def _parts(target: Any) -> list[Any]:
     """The code, and of an instance its state: a DSPy module's prompts, and its plain attributes."""
     if not hasattr(target, "dump_state"):
         return [code_version(target)]
-    plain = {name: value for name, value in vars(target).items() if _is_plain(value)}
+    plain = {name: value for name, value in vars(target).items() if name not in _OF_DSPY and _is_plain(value)}
     return [code_version(type(target)), target.dump_state(json_mode=True), plain]
 
 

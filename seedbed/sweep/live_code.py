@@ -58,7 +58,7 @@ def _add_value(name: str, value: Any, found: dict[str, Any]) -> None:
             found[name] = inspect.getsource(value)
     elif isinstance(value, FunctionType | type):
         home = sys.modules.get(value.__module__)
-        if home is None or getattr(home, "__file__", None) is None:
+        if home is None or _is_typed_in(value, home):
             _add(value, found)
         elif is_users(home):
             found[f"{value.__module__}.{value.__qualname__}"] = code_version(value)
@@ -66,6 +66,14 @@ def _add_value(name: str, value: Any, found: dict[str, Any]) -> None:
         found[name] = shown
     else:
         found[name] = f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _is_typed_in(value: Any, home: ModuleType) -> bool:
+    """Whether a definition is not in the file of the module whose name it has: notebooks call themselves __main__."""
+    if getattr(home, "__file__", None) is None:
+        return True
+    space = getattr(value, "__globals__", None)
+    return space is not vars(home) if space is not None else getattr(home, value.__name__, None) is not value
 
 
 def _constant(value: Any) -> str | None:

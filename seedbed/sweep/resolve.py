@@ -97,7 +97,7 @@ class Lookup:
         case_number, cases = _shown(experiment.benchmarks, benchmark)
         system_number, asked = _shown(experiment.systems, system)
         search_number, search = _shown(experiment.optimizers, optimizer)
-        benchmark_spec, system_spec = suite.benchmark(cases.name), _system(suite, asked.name)
+        benchmark_spec, system_spec = suite.benchmarks.get(cases.name, suite.any_benchmark), _system(suite, asked.name)
         assert benchmark_spec is not None, "names are checked before they are looked up"
         search_spec = find_optimizer(search.name)
         place = (*at, "benchmarks", case_number)
@@ -167,7 +167,7 @@ class Lookup:
 
 
 def _system(suite: Suite, name: str) -> SystemSpec:
-    spec = suite.system(name)
+    spec = suite.systems.get(name, suite.any_system)
     assert spec is not None, "names are checked before they are looked up"
     return spec
 

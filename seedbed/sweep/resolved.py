@@ -40,6 +40,11 @@ class AddedScorer:
         return self.spec.metrics(self.options) if callable(self.spec.metrics) else self.spec.metrics
 
     @property
+    def teaching(self) -> tuple[Metric, ...]:
+        """Those by whose values an optimizer can tell how good an answer is."""
+        return tuple(m for m in self.declared if m.range is not None and m.higher_is_better is not None)
+
+    @property
     def metrics(self) -> tuple[Metric, ...]:
         """By the names they have in rows and tables."""
         return tuple(replace(m, name=self.metric_name(m.name), label=self._shown(m)) for m in self.declared)

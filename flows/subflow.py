@@ -15,6 +15,7 @@ from flows.cancel import stopped_by_cancellation
 from seedbed.errors import SeedbedError
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run
+from seedbed.storage.paths import explain_disk
 from seedbed.storage.redact import masked_error, redact
 from seedbed.storage.store import read_json
 
@@ -34,12 +35,15 @@ async def run_planned(flow: Flow[[str], Any], folder: Path) -> str:
 
 
 async def explained(work: Callable[[], Awaitable[State[Any]]]) -> State[Any]:
-    """A user's mistake ends a flow with its one sentence, not with a traceback; no secret is told either way."""
+    """A user's mistake or a full disk ends a flow with its one sentence, not with a traceback; no secret is told either
+    way."""
     try:
         return await work()
     except SeedbedError as error:
         return Failed(message=redact(str(error)))
     except Exception as error:
+        if (sentence := explain_disk(error)) is not None:
+            return Failed(message=redact(sentence))
         if (safe := masked_error(error)) is not error:
             raise safe from None
         raise

@@ -18,6 +18,7 @@ from prefect.runtime import flow_run
 from flows.cancel import stopped_by_cancellation
 from flows.runners import task_runner
 from flows.states import state_of
+from flows.subflow import explained
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped, Unreachable
 from seedbed.lm.runtime import stop_asked
 from seedbed.phases.changes import Ran, stale, summarise, write_ran
@@ -59,6 +60,10 @@ def _flow_run_name() -> str:
 @flow(name="sweep", flow_run_name=_flow_run_name, validate_parameters=False)
 async def sweep(folder: str) -> State[Any]:
     """Run the sweep whose plan lies in `folder`. One failed cell does not sink the rest; the flow then ends Failed."""
+    return await explained(lambda: _sweep(folder))
+
+
+async def _sweep(folder: str) -> State[Any]:
     run = open_run(folder)
     await _tag(run)
     workers = run.plan.config.runner.workers

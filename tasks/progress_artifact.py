@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
-from prefect.exceptions import PrefectException
 
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.halt import heed_stop
@@ -87,7 +86,7 @@ def _shown(artifact: UUID | None, seen: list[int], title: str) -> UUID | None:
             found: Any = create_progress_artifact(100 * done / total, description=f"{title}, {total} samples")
             return found
         update_progress_artifact(artifact, 100 * done / total)
-    except (PrefectException, OSError):
+    except Exception as error:
         # Nobody looks at a picture of progress while the server is away.
-        pass
+        logger.debug("progress could not be shown: %s", error)
     return artifact

@@ -107,7 +107,13 @@ async def _run(flow: Any, folder: str) -> str:
         return read_json(summary)["status"]
     if not summary.exists():
         # The flow itself broke, not a cell of it.
-        await state.aresult(raise_on_failure=True)
+        try:
+            await state.aresult(raise_on_failure=True)
+        except Exception as error:
+            if type(error).__name__ != "FailedRun":
+                raise
+            # It was ended with a sentence; Prefect, which is not known here, makes such an error of it.
+            raise UserError(str(state.message)) from None
     return read_json(summary)["status"]
 
 

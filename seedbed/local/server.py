@@ -31,7 +31,8 @@ from seedbed.storage.paths import home
 from seedbed.storage.store import write_bytes
 
 DEFAULT_PORT = 4200
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 300.0
+"""A machine on which twenty others compute takes minutes; a server that cannot start ends, and that is seen at once."""
 _STOP_TIMEOUT_S = 15.0
 
 _SETTINGS = {

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from seedbed.errors import CellFailed
 from seedbed.phases.context import CellContext, open_run
 from seedbed.phases.generate import generate
 from seedbed.phases.lock import cell_lock
 from seedbed.phases.optimise import optimise
 from seedbed.phases.score import score
-from seedbed.storage.redact import masked_error
+from seedbed.storage.paths import explain_disk
+from seedbed.storage.redact import masked_error, redact
 from seedbed.storage.store import Done
 from seedbed.sweep.cell import Phase
 
@@ -24,10 +26,13 @@ _WORK: Mapping[Phase, Callable[[CellContext, Path], tuple[list[str], dict[str, A
 
 def run_phase(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
     """Do a phase and return its small result: counts and usage. Running it again returns the same without work. What it
-    fails with tells no secret: others write it down."""
+    fails with tells no secret: others write it down. A disk that is full, or not for us, is a sentence: no second try
+    mends it."""
     try:
         return _run_phase(folder, cell_id, phase)
     except Exception as error:
+        if (sentence := explain_disk(error)) is not None:
+            raise CellFailed(redact(sentence)) from None
         if (safe := masked_error(error)) is not error:
             raise safe from None
         raise

@@ -138,7 +138,8 @@ _OF_THE_DISK = {
 }
 
 
-def _explain_disk(error: BaseException) -> str | None:
+def explain_disk(error: BaseException) -> str | None:
+    """What a disk has against us and what to do, in one sentence; None if it has nothing."""
     for cause in causes(error):
         if isinstance(cause, OSError) and cause.errno in _OF_THE_DISK:
             where = f"{cause.filename}: " if cause.filename else ""
@@ -155,7 +156,7 @@ def explain(error: BaseException) -> str | None:
     """What a disk or object storage has against us and what to do, in one sentence; None if neither is to blame."""
     cause = _storage_error(error)
     if cause is None:
-        return _explain_disk(error)
+        return explain_disk(error)
     response: dict[str, Any] = getattr(cause, "response", None) or {}
     told = response.get("Error", {})
     code = str(told.get("Code", type(cause).__name__))

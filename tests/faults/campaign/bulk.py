@@ -49,6 +49,8 @@ def _kind(folder: Path, kind: str, requests: int, share: float, seed: int, told:
     found, books = sums(folder), server.books
     told.update(books.faults)
     billed, recorded = (books.tokens_in, books.tokens_out), (found.tokens_in, found.tokens_out)
+    if found.outcomes.get("paid") != requests:
+        yield f"{kind}: {requests} questions were asked, the ledger has {found.outcomes}"
     if found.in_flight:
         yield f"{kind}: {found.in_flight} attempts are left in flight"
     if billed != recorded:

@@ -27,7 +27,6 @@ class Request:
 
     recorded: Counter[tuple[int, int]] = field(default_factory=Counter)
     """Input and output tokens of the answers that were seen."""
-    paid: int = 0
     sent: int = 0
     unseen: int = 0
     """Ends that nobody saw, which may have been billed: a kill, a broken connection, a timeout."""
@@ -53,7 +52,6 @@ def account(target: Target, *, takeovers: int = 0) -> Iterator[str]:
     rows = ledger_rows(target)
     requests = _by_name(target, rows)
     books = target.server.books
-    twice = 0
     for name, times in books.by_body.items():
         own, told = requests.get(name, Request()), Counter(books.told.get(name, ()))
         if times > own.sent:
@@ -62,7 +60,9 @@ def account(target: Target, *, takeovers: int = 0) -> Iterator[str]:
             yield f"request {name[:8]}: the ledger has tokens that were never told: {dict(own.recorded - told)}"
         if (told - own.recorded).total() > own.unseen:
             yield f"request {name[:8]}: told {told.total()} times, recorded {own.recorded.total()}, unseen {own.unseen}"
-        twice += max(0, own.paid - 1)
+    # By key: seeds ask the same of the server and pay apart.
+    paid = Counter(row.key for row in rows if row.outcome == "paid")
+    twice = sum(count - 1 for count in paid.values())
     if twice > takeovers:
         yield f"{twice} requests were paid for and asked again"
     if any(row.outcome is None for row in rows):
@@ -77,7 +77,6 @@ def _by_name(target: Target, rows: list[Any]) -> dict[str, Request]:
         if row.outcome == "reused":
             continue
         own.sent += row.error_class != "NotSent"
-        own.paid += row.outcome == "paid"
         own.unseen += bool(row.at_risk_usd)
         if row.tokens_in is not None:
             own.recorded[row.tokens_in, row.tokens_out] += 1

@@ -109,7 +109,7 @@ class Failure:
     """`kind` and `message`."""
 
 
-TIMES = "times"
+TIMES = "seedbed_times"
 """How long things took in this very run stands under this name in an output or in the details of a row. It is written
 to a file of its own, so that two equal runs give equal answers and scores to the last byte."""
 GENERATE_TIMES, SCORE_TIMES = "generate_times.jsonl", "score_times.jsonl"

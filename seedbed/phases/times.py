@@ -19,7 +19,7 @@ def part_times(rows: Sequence[Row], field: str) -> tuple[list[Row], list[Row]]:
     for row in rows:
         own: Mapping[str, Any] = row.get(field) or {}
         if TIMES in own:
-            times.append({"sample_id": row["sample_id"], TIMES: own[TIMES]})
+            times.append({"sample_id": row["sample_id"], "times": own[TIMES]})
             row = {**row, field: {name: value for name, value in own.items() if name != TIMES}}
         plain.append(row)
     return plain, times

@@ -49,7 +49,7 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
 
 
 def _times(path: Path) -> dict[str, Mapping[str, Any]]:
-    return {row["sample_id"]: row[TIMES] for row in read_jsonl(path)} if path.exists() else {}
+    return {row["sample_id"]: row["times"] for row in read_jsonl(path)} if path.exists() else {}
 
 
 def timed(output: Mapping[str, Any], times: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -65,17 +65,27 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _holds_lines(path: Path, name: str) -> bool:
-    """Whether each line is a row of its own. Files named .json often are such, and .jsonl may hold one array."""
+    """Whether each line is a row of its own: files named .json often hold lines, and .jsonl one array or object."""
     lines = (text for _, text in _lines(path) if text.strip())
     first = next(lines, "")
     if first.lstrip().startswith("["):
         return False
     if name.endswith(_LINE_NAMES):
-        return True
+        return not (first.strip() == "{" or (next(lines, None) is None and _wraps_rows(first)))
     try:
         return isinstance(json.loads(first), dict) and next(lines, None) is not None
     except (ValueError, RecursionError):
         return False
+
+
+def _wraps_rows(text: str) -> bool:
+    try:
+        whole: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    members = cast("dict[str, Any]", whole).items() if isinstance(whole, dict) else ()
+    lists = (cast("list[Any]", value) for name, value in members if name in WRAPPERS and isinstance(value, list))
+    return any(own and all(isinstance(item, dict) for item in own) for own in lists)
 
 
 def _line_rows(path: Path) -> Iterator[Numbered]:

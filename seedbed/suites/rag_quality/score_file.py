@@ -8,7 +8,7 @@ from typing import Any
 
 from seedbed.analysis.means import mean, sample_std
 from seedbed.storage.store import write_jsonl
-from seedbed.suite import SCORE_TIMES, TIMES
+from seedbed.suite import SCORE_TIMES
 from seedbed.suites.kit.score_file import write_results
 from seedbed.suites.rag_quality.cases import read_cases
 from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase
@@ -43,7 +43,7 @@ def score_file(path: Path, out: Path, options: JudgeOptions) -> str:
 
 def _times(sample_id: str, case: EvalCase) -> dict[str, Any]:
     taken = {name: result.elapsed_s for name, result in case.results.items() if result.elapsed_s is not None}
-    return {"sample_id": sample_id, TIMES: taken}
+    return {"sample_id": sample_id, "times": taken}
 
 
 def _judge(

@@ -6,6 +6,7 @@ import pytest
 
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.times import part_times
+from seedbed.suite import TIMES
 from tests.support.cells import Prepared, prepared
 
 pytestmark = pytest.mark.slow
@@ -73,7 +74,7 @@ def test_the_times_of_turns_and_judgements_are_kept_beside_them(runs: tuple[Prep
 
 
 def test_rows_keep_all_but_their_times() -> None:
-    rows = [{"sample_id": "a", "output": {"answer": "x", "times": {"s": 1.5}}}, {"sample_id": "b", "error": {}}]
+    rows = [{"sample_id": "a", "output": {"answer": "x", TIMES: {"s": 1.5}}}, {"sample_id": "b", "error": {}}]
     plain, times = part_times(rows, "output")
     assert plain == [{"sample_id": "a", "output": {"answer": "x"}}, {"sample_id": "b", "error": {}}]
     assert times == [{"sample_id": "a", "times": {"s": 1.5}}]

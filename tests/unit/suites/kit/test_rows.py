@@ -60,6 +60,19 @@ def test_an_object_that_wraps_its_rows_is_unwrapped(tmp_path: Path) -> None:
     assert [(line, row["id"]) for line, row in numbered_rows(path)] == [(4, 1), (5, 2)]
 
 
+@pytest.mark.parametrize(
+    "text", ['{"domain": "d", "cases": [{"id": 1}, {"id": 2}]}', '{\n"cases": [{"id": 1}, {"id": 2}]\n}']
+)
+def test_so_is_one_in_a_file_that_is_named_for_lines(tmp_path: Path, text: str) -> None:
+    assert [row["id"] for _, row in numbered_rows(wrote(tmp_path / "a.jsonl", text))] == [1, 2]
+
+
+def test_a_line_with_a_list_of_its_own_stays_a_row(tmp_path: Path) -> None:
+    assert list(numbered_rows(wrote(tmp_path / "a.jsonl", '{"id": 1, "items": ["x"]}'))) == [
+        (1, {"id": 1, "items": ["x"]})
+    ]
+
+
 def test_an_object_of_rows_gives_each_its_key(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.json", '{\n "x": {"n": 1},\n "y": {"n": 2}\n}')
     assert list(numbered_rows(path, key="law")) == [(2, {"law": "x", "n": 1}), (3, {"law": "y", "n": 2})]

@@ -57,15 +57,16 @@ def judged_equivalent() -> frozenset[str]:
 
 
 def nearest_tests(root: Path, file: str) -> tuple[str, ...]:
-    """The test module of the same name, fast ones that import the module, and those that guard a planted bug of the
-    file; where no module is found, the fast ones of the folder and of what is made from a finished sweep."""
+    """The test module of the same name, those that import the module (slow ones where there are no others), and those
+    that guard a planted bug of the file; else the fast ones of the folder and of what is made from a finished sweep."""
     inner = Path(file).relative_to("seedbed").with_suffix("")
     module = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     found = [_mirror(inner)] if (root / _mirror(inner)).exists() else []
-    for test in sorted((root / "tests/unit").rglob("test_*.py")):
-        text = test.read_text(encoding="utf-8")
-        if "mark.slow" not in text and any(f"{module}{end}" in text for end in (" import", ".", "\n", '"')):
-            found.append(str(test.relative_to(root)))
+    importing = {
+        test: slow for test, text, slow in _unit_tests(root) if f"{module} import" in text or f'"{module}' in text
+    }
+    found += [test for test, slow in importing.items() if not slow]
+    found = found or list(importing)
     options: tuple[str, ...] = ()
     if not found:
         folder = next(f for f in (inner.parent, *inner.parent.parents) if (root / "tests/unit" / f).is_dir())
@@ -75,6 +76,13 @@ def nearest_tests(root: Path, file: str) -> tuple[str, ...]:
     single = [test for bug in PLANTED if bug.file == file for test in bug.tests]
     found += [test for test in single if test.partition("::")[0] not in whole]
     return (*options, *dict.fromkeys(found))
+
+
+@lru_cache(maxsize=1)
+def _unit_tests(root: Path) -> list[tuple[str, str, bool]]:
+    """Path, text and whether it is marked as slow, of every module."""
+    read = ((path, path.read_text(encoding="utf-8")) for path in sorted((root / "tests/unit").rglob("test_*.py")))
+    return [(str(path.relative_to(root)), text, "mark.slow" in text) for path, text in read]
 
 
 def _mirror(inner: Path) -> str:

@@ -30,17 +30,10 @@ LIMITER = (
         (f"{_TEST}the_longest_retry_after_counts_in_whatever_order_they_come",),
     ),
     Planted(
-        "rest saves up no more than a second's worth",
+        "neither rest nor guesses too high save up more than a second's worth",
         _LIMITS,
         "self._level = min(self._size, self._level + (now - self._at) * self._rate)",
         "self._level = self._level + (now - self._at) * self._rate",
-        (f"{_TEST}neither_rest_nor_guesses_too_high_save_up_more_than_a_seconds_worth",),
-    ),
-    Planted(
-        "a guess too high saves up no more than a second's worth",
-        _LIMITS,
-        "self._level = min(self._size, self._level + amount)",
-        "self._level += amount",
         (f"{_TEST}neither_rest_nor_guesses_too_high_save_up_more_than_a_seconds_worth",),
     ),
     Planted(

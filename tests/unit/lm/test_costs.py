@@ -13,6 +13,7 @@ from sqlalchemy import text
 from seedbed.lm.ledger import Begin, Cap, End, Granted, Ledger
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import history, phase_usage
+from seedbed.lm.request_size import most_output
 from seedbed.lm.runtime import LMRuntime
 from seedbed.lm.types import Usage
 from seedbed.sweep.config import ModelConfig
@@ -87,6 +88,13 @@ def test_what_is_sent_beside_the_messages_is_reserved_too(tmp_path: Path) -> Non
     assert "response_format" in asked[1]
     more = _reserved(tmp_path / "form") - _reserved(tmp_path / "plain")
     assert more > len(str(schema)) / 5 * 2e-6
+
+
+def test_a_prediction_that_is_offered_is_reserved_as_output_in_every_answer() -> None:
+    offered = {"type": "content", "content": "x" * 100}
+    assert most_output({"max_tokens": 10}, 500) == 10
+    assert most_output({}, 500) == 500
+    assert most_output({"max_tokens": 10, "prediction": offered, "n": 2}, 500) >= 2 * (10 + 100)
 
 
 @pytest.mark.parametrize(

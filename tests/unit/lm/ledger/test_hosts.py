@@ -92,3 +92,13 @@ def test_a_ledger_on_a_network_file_system_is_warned_of(
     with caplog.at_level(logging.WARNING):
         register_owner(open_database(sqlite_url(tmp_path / "ledger.sqlite")))
     assert "lies on a network file system (nfs4): use it from one host only" in caplog.text
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(None, 0o600), ("022", 0o644)])
+def test_a_ledger_is_private_unless_the_user_shares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: str | None, mode: int
+) -> None:
+    if mask is not None:
+        monkeypatch.setenv("SEEDBED_UMASK", mask)
+    open_database(sqlite_url(tmp_path / "ledger.sqlite")).dispose()
+    assert (tmp_path / "ledger.sqlite").stat().st_mode & 0o777 == mode

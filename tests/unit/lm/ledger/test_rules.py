@@ -67,6 +67,7 @@ class LedgerRules(RuleBasedStateMachine):
         for number, (cell, dollars) in enumerate(spent):
             granted = self._begin(0, f"before {number}", cell, dollars, ())
             self._end([(granted, "failed", dollars, 0.0)])
+            del self.begins[granted]
         self.open_writer()
 
     @precondition(lambda self: len(self._alive()) < MOST_WRITERS)
@@ -85,11 +86,12 @@ class LedgerRules(RuleBasedStateMachine):
         self._begin(_one_of(self._alive(), at), key, cell, worst, caps)
 
     @precondition(lambda self: self.begins)
-    @rule(at=NUMBER, outcome=ENDS, spent=DOLLARS, together=st.booleans())
-    def end(self, at: int, outcome: str, spent: float, together: bool) -> None:
-        """One call, or all of its writer in one batch: in time, late, or a second time."""
+    @rule(at=NUMBER, outcome=ENDS, spent=DOLLARS, again=st.booleans(), together=st.booleans())
+    def end(self, at: int, outcome: str, spent: float, again: bool, together: bool) -> None:
+        """One call, or all of its writer in one batch: in time, late, or (`again`, or where none is left) twice."""
         ids = sorted(self.begins)
-        chosen = _one_of(ids, at)
+        first = [i for i in ids if self.model.calls[i].outcome is None or self.model.calls[i].given_up]
+        chosen = _one_of(ids if again or not first else first, at)
         writer = self.model.calls[chosen].writer
         mates = [i for i in ids if self.model.calls[i].writer == writer] if together else [chosen]
         at_risk = self.model.calls[chosen].worst if outcome == "lost" else 0.0

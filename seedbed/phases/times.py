@@ -29,8 +29,9 @@ def write_rows(folder: Path, name: str, rows: Sequence[Row], field: str, times_n
     """Writes the rows, and their times if there are any; returns the names of the files."""
     plain, times = part_times(rows, field)
     write_jsonl(folder / name, plain)
-    if not times:
-        (folder / times_name).unlink(missing_ok=True)
-        return [name]
-    write_jsonl(folder / times_name, times)
-    return [name, times_name]
+    if times:
+        write_jsonl(folder / times_name, times)
+        return [name, times_name]
+    if (folder / times_name).exists():  # of what lay there before
+        (folder / times_name).unlink()
+    return [name]

@@ -11,6 +11,7 @@ from seedbed.lm.ledger.reads import cost_rows
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.publish import Choices, publish
 from seedbed.phases.score_tables import group_metrics
+from seedbed.storage.redact import telling_no_secret
 from seedbed.storage.store import read_json, read_jsonl, write_json
 from seedbed.suite import Metric, ScoreRow, resolve
 from seedbed.sweep.cell import Cell
@@ -19,6 +20,7 @@ from seedbed.sweep.registry import get_suite
 GroupKey = tuple[str, str, str, int]
 
 
+@telling_no_secret
 def score_group(folder: str, group: GroupKey, finished: Sequence[str]) -> Path:
     """Pair the finished cells of a group and write their metrics together; returns the path."""
     run = open_run(folder)
@@ -34,6 +36,7 @@ def score_group(folder: str, group: GroupKey, finished: Sequence[str]) -> Path:
     return target
 
 
+@telling_no_secret
 def aggregate(
     folder: str,
     failures: Mapping[str, str],

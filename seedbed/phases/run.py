@@ -13,7 +13,7 @@ from seedbed.phases.lock import cell_lock
 from seedbed.phases.optimise import optimise
 from seedbed.phases.score import score
 from seedbed.storage.paths import explain_disk
-from seedbed.storage.redact import masked_error, redact
+from seedbed.storage.redact import telling_no_secret
 from seedbed.storage.store import Done
 from seedbed.sweep.cell import Phase
 
@@ -24,6 +24,7 @@ _WORK: Mapping[Phase, Callable[[CellContext, Path], tuple[list[str], dict[str, A
 }
 
 
+@telling_no_secret
 def run_phase(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
     """Do a phase and return its small result: counts and usage. Running it again returns the same without work. What it
     fails with tells no secret: others write it down. A disk that is full, or not for us, is a sentence: no second try
@@ -32,9 +33,7 @@ def run_phase(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
         return _run_phase(folder, cell_id, phase)
     except Exception as error:
         if (sentence := explain_disk(error)) is not None:
-            raise CellFailed(redact(sentence)) from None
-        if (safe := masked_error(error)) is not error:
-            raise safe from None
+            raise CellFailed(sentence) from None
         raise
 
 

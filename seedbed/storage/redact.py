@@ -14,12 +14,15 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import product
-from typing import Any, cast
+from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from seedbed.errors import CellFailed, causes
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MASK = "[redacted]"
 
@@ -126,6 +129,22 @@ def masked_error(error: Exception) -> Exception:
     safe = CellFailed(redact(f"{type(error).__name__}: {told[0]}"))
     safe.__suppress_context__ = True
     return safe
+
+
+def telling_no_secret(work: Callable[P, T]) -> Callable[P, T]:
+    """Decorator for what runs the code of others: an exception of theirs is written down in many places, so it leaves
+    here masked."""
+
+    @wraps(work)
+    def masked(*given: P.args, **named: P.kwargs) -> T:
+        try:
+            return work(*given, **named)
+        except Exception as error:
+            if (safe := masked_error(error)) is not error:
+                raise safe from None
+            raise
+
+    return masked
 
 
 def _with_grouped(error: BaseException) -> Iterator[BaseException]:

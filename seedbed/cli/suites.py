@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from seedbed.cli.main import EXIT_OK
-from seedbed.sweep.registry import get_suite, import_plugins, suite_names
+from seedbed.sweep.registry import get_suite, import_plugins, scorer_names, suite_names
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -14,7 +14,11 @@ def run(arguments: argparse.Namespace) -> int:
     for name in suite_names():
         suite = get_suite(name)
         print(f"{name}: {suite.title}")
-        print(f"  benchmarks  {', '.join(suite.benchmarks)}")
-        print(f"  systems     {', '.join(suite.systems)}")
-        print(f"  metrics     {', '.join(metric.label for metric in suite.metrics)}")
+        benchmarks = [*suite.benchmarks, *(["any name, with a file of yours"] if suite.any_benchmark else [])]
+        systems = [*suite.systems, *(["any name, with a prompt or signature"] if suite.any_system else [])]
+        metrics = [metric.label for metric in suite.metrics] or ["those of its scorers"]
+        print(f"  benchmarks  {', '.join(benchmarks)}")
+        print(f"  systems     {', '.join(systems)}")
+        print(f"  metrics     {', '.join(metrics)}")
+    print(f"scorers for every suite: {', '.join(scorer_names())}")
     return EXIT_OK

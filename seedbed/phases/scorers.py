@@ -47,13 +47,15 @@ async def _scored(
     own = [metric.name for metric in scorer.declared]
     try:
         found = await call_scorer(context, scorer, case, output)
+        # Two judges of one sample must not take each other's reasons away.
+        details = {scorer.label: found.details} if scorer.label and found.details else found.details
     except Exception as error:
         if is_stop(error):
             raise
-        errors = {**row.details.get(_ERRORS, {}), scorer.label or scorer.name: describe(error)}
-        found = Scored(dict.fromkeys(own), {_ERRORS: errors})
+        found = Scored(dict.fromkeys(own))
+        details = {_ERRORS: {**row.details.get(_ERRORS, {}), scorer.label or scorer.name: describe(error)}}
     values = {scorer.metric_name(name): found.values.get(name) for name in own}
-    return replace(row, scores={**row.scores, **values}, details={**row.details, **found.details})
+    return replace(row, scores={**row.scores, **values}, details={**row.details, **details})
 
 
 async def call_scorer(context: CellContext, scorer: AddedScorer, case: Case, output: Mapping[str, Any]) -> Scored:
@@ -73,8 +75,10 @@ def _as_scored(value: ScorerValue, metrics: Sequence[str]) -> Scored:
         found = value
     elif isinstance(value, Mapping):
         found = Scored(value)
+    elif value is None:
+        found = Scored(dict.fromkeys(metrics))
     elif len(metrics) == 1:
-        found = Scored({metrics[0]: None if value is None else float(value)})
+        found = Scored({metrics[0]: float(value)})
     else:
         raise TypeError(f"a scorer of {len(metrics)} metrics must return a mapping with a value each")
     unknown = sorted(set(found.values) - set(metrics))

@@ -22,9 +22,10 @@ print("seen", result.status, len(result.samples), result.compare("other", "guess
 """
 
 
-def test_five_lines_in_a_notebook(seedbed_home: Path, tmp_path: Path) -> None:
+def test_five_lines_in_a_notebook(seedbed_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nbconvert.preprocessors import ExecutePreprocessor
 
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))  # the kernel is a process of its own
     cells = [SETUP, GUESS.format(known="Lima"), OTHER, RUN, GUESS.format(known="Oslo"), RUN]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     ExecutePreprocessor(timeout=280, kernel_name="python3").preprocess(notebook, {"metadata": {"path": str(tmp_path)}})

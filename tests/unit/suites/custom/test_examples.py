@@ -60,7 +60,7 @@ def test_a_judge_marks_on_its_scale_and_its_reasons_are_kept(tmp_path: Path) -> 
     assert 1 <= found["plain"]["helpful"] < found["strict"]["helpful"] <= 5
     assert found["plain"]["n"] == 40
     row = ready.rows(ready.plan.cells[0], "scores.jsonl")[0]
-    assert row["details"]["judge_reason"]
+    assert row["details"]["helpful"]["judge_reason"]
     calls = ready.rows(ready.plan.cells[0], "lm_history.jsonl")
     assert {(call["phase"], call["role"]) for call in calls} == {("generate", "task"), ("score", "judge")}
 
@@ -97,3 +97,24 @@ def test_the_kits_scorers_work_in_a_built_in_suite(tmp_path: Path) -> None:
         close_runtimes()
     assert all(found[f"n_{name}"] == 6 for name in ("contains", "chrf", "good", "short", "f1_kit"))
     assert found["f1_kit"] == pytest.approx(found["f1"])
+
+
+def test_a_case_without_an_answer_is_undefined_in_every_metric_and_no_error(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("q,a\nWhat is 1?,1\nWhat is 2?,\n", encoding="utf-8")
+    config = tmp_path / "sweep.yaml"
+    config.write_text(
+        "name: blank\nseeds: [0]\nmodels: {m: {model: offline/reader}}\nexperiments:\n  - suite: custom\n"
+        "    models: [m]\n    benchmarks: [{name: c, path: cases.csv, answer: a}]\n"
+        '    systems: [{name: s, prompt: "{q}"}]\n    scorers: [exact, numeric, rouge]\n',
+        encoding="utf-8",
+    )
+    ready = prepared(config, tmp_path / "out")
+    try:
+        found = ready.all_phases(ready.plan.cells[0])["metrics"]
+    finally:
+        close_runtimes()
+    assert (found["n"], found["n_errors"]) == (2, 0)
+    assert (found["n_exact"], found["n_numeric"], found["n_rougeL"]) == (1, 1, 1)
+    blank = ready.rows(ready.plan.cells[0], "scores.jsonl")[1]
+    assert set(blank["scores"].values()) == {None}
+    assert "scorer_errors" not in blank["details"]

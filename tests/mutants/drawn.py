@@ -25,6 +25,11 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _HARMLESS = ("strict", "daemon", "repr", "compare", "exist_ok", "ensure_ascii", "slots", "frozen")
 """Arguments that guard against what does not happen, or say how a thing is shown."""
+_ELSEWHERE = {
+    "phases/optimizers": ("tests/unit/phases/test_optimise.py",),
+    "phases/search": ("tests/unit/phases/test_optimise.py",),
+}
+"""Modules and folders whose tests have another name."""
 _SAID_ONLY = ("logger", "warnings")
 
 
@@ -61,17 +66,18 @@ def nearest_tests(root: Path, file: str) -> tuple[str, ...]:
     that guard a planted bug of the file; else the fast ones of the folder and of what is made from a finished sweep."""
     inner = Path(file).relative_to("seedbed").with_suffix("")
     module = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    found = [_mirror(inner)] if (root / _mirror(inner)).exists() else []
+    found = [_mirror(inner)] if (root / _mirror(inner)).exists() else list(_ELSEWHERE.get(str(inner.parent), ()))
+    found = found or list(_ELSEWHERE.get(str(inner), ()))
     importing = {
         test: slow for test, text, slow in _unit_tests(root) if f"{module} import" in text or f'"{module}' in text
     }
-    found += [test for test, slow in importing.items() if not slow]
-    found = found or list(importing)
+    fast = [test for test, slow in importing.items() if not slow]
+    found += fast or importing
     options: tuple[str, ...] = ()
     if not found:
         folder = next(f for f in (inner.parent, *inner.parent.parents) if (root / "tests/unit" / f).is_dir())
         options, found = ("-m", "not slow"), [f"tests/unit/{folder}"]
-        found += ["tests/unit/report", "tests/unit/nightly"] if inner.parts[0] == "phases" else []
+        found += ["tests/unit/report", "tests/unit/nightly"] if inner.parts[0] in ("phases", "analysis") else []
     whole = set(found)
     single = [test for bug in PLANTED if bug.file == file for test in bug.tests]
     found += [test for test in single if test.partition("::")[0] not in whole]

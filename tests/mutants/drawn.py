@@ -23,7 +23,7 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
 }  # fmt: skip
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
-_HARMLESS = ("strict", "daemon", "repr", "compare", "exist_ok", "ensure_ascii", "slots", "frozen")
+_HARMLESS = ("strict", "nullable", "daemon", "repr", "compare", "exist_ok", "ensure_ascii", "slots", "frozen")
 """Arguments that guard against what does not happen, or say how a thing is shown."""
 _ELSEWHERE = {
     "phases/optimizers": ("tests/unit/phases/test_optimise.py",),

@@ -85,6 +85,9 @@ def test_a_composed_figure_gets_its_interval_from_the_jackknife(toy_run: Path) -
     row = summary(toy_run)["rows"][0]
     assert row["samples"]["f1"]["method"] == "jackknife"
     assert row["samples"]["f1"]["ci_low"] < row["metrics"]["f1"]["mean"] < row["samples"]["f1"]["ci_high"]
+    # Also on the samples that nobody failed on.
+    assert 0 < row["samples"]["f1"]["common"] < 1
+    assert 0 < row["samples"]["f1"]["n_common"] < 24
     compared = next(c for c in summary(toy_run)["comparisons"] if c["metric"] == "f1" and c["label"] == "strong")
     assert (compared["test"], compared["verdict"]) == ("jackknife", "better")
 

@@ -100,6 +100,10 @@ class Answer:
     output: Mapping[str, Any]
 
 
+UNREADABLE_KINDS = frozenset({"AdapterParseError", "context_length"})
+"""Kinds of failure that a system's own prompt or answer brought about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A case that a system gave no answer to. It has no output, so that nobody scores it by accident."""
@@ -107,6 +111,12 @@ class Failure:
     sample_id: str
     error: Mapping[str, Any]
     """`kind` and `message`."""
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether it is the system's own fault: an answer that cannot be read, or a prompt that is too long. Such a
+        case is scored, as badly as can be; what a provider, a judge or a bug did is missing."""
+        return self.error.get("kind") in UNREADABLE_KINDS
 
 
 TIMES = "seedbed_times"
@@ -263,6 +273,15 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A figure of a system as the tables of a report have it: over all seeds, with the interval over samples."""
+
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CellResult:
     """A finished cell as a report sees it."""
 
@@ -273,6 +292,8 @@ class CellResult:
     metrics: Mapping[str, Any]
     folder: Path
     """Where scores.jsonl and the other files of the cell lie."""
+    shown: Mapping[str, Shown] = field(default_factory=dict[str, Shown])
+    """What the report says of its system, by metric: who shows a figure again shows it with this interval."""
 
 
 class MakeReport(Protocol):

@@ -22,7 +22,9 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     """Writes config.json and predictions.jsonl, a row a case in the order of the benchmark."""
     cases = context.benchmark.test
     predictions = context.runtime.run(_predict_all(context, cases))
-    errors = [p.error for p in predictions if isinstance(p, Failure)]
+    failures = [p for p in predictions if isinstance(p, Failure)]
+    # What a system's own answer brought about is scored: it is no reason to give the cell up.
+    errors = [p.error for p in failures if not p.unreadable]
     write_json(folder / "config.json", _config(context))
     files = write_rows(folder, "predictions.jsonl", [asdict(p) for p in predictions], "output", GENERATE_TIMES)
     # Without its marker the phase is not done, but what there is can be read.
@@ -31,6 +33,7 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
         **context.account(),
         "n": len(cases),
         "n_errors": len(errors),
+        "n_unreadable": len(failures) - len(errors),
         "excluded": dict(context.benchmark.excluded),
         "usage": context.usage().to_json(),
     }

@@ -11,6 +11,9 @@ from seedbed.errors import ProviderError, causes
 from seedbed.storage.redact import redact
 from seedbed.suite import Answer, Case, Failure, Prediction
 
+_UNREADABLE = "AdapterParseError"
+"""DSPy's error for an answer in no format that it can read."""
+
 
 async def predict(system: Callable[..., Any], case: Case) -> Prediction:
     """Ask a system one case. Whatever goes wrong becomes the sample's error, never its score."""
@@ -51,6 +54,8 @@ def describe(error: BaseException) -> dict[str, Any]:
     for cause in causes(error):
         if isinstance(cause, ProviderError):
             return {"kind": cause.kind, "message": redact(cause.message)}
+    if any(type(cause).__name__ == _UNREADABLE for cause in causes(error)):
+        return {"kind": _UNREADABLE, "message": redact(str(error))[:1000]}
     return {"kind": type(error).__name__, "message": redact(str(error))[:1000]}
 
 

@@ -12,6 +12,7 @@ from seedbed.analysis.means import mean, sample_std
 from seedbed.errors import is_stop
 from seedbed.phases.predict import describe
 from seedbed.suite import Case, Failure, Prediction, Scored, ScoreRow, ScorerValue, resolve
+from seedbed.suites.kit.outcomes import worst_scores
 from seedbed.sweep.resolved import AddedScorer, ResolvedCell
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ async def add_scores(
 
     async def one(case: Case) -> ScoreRow:
         row, given = by_id[case.sample_id], predictions[case.sample_id]
+        if row.status == "ok" and isinstance(given, Failure) and given.unreadable:
+            worst = worst_scores(metric for scorer in scorers for metric in scorer.metrics)
+            return replace(row, scores={**row.scores, **worst})
         if row.status != "ok" or isinstance(given, Failure):
             return row
         for scorer in scorers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seedbed.analysis.results import Summary
@@ -15,7 +15,7 @@ from seedbed.report.curves import cases_of, learning_curves, option_curves, slic
 from seedbed.report.plots import Curve, bars_plot, curves_plot, differences_plot, pareto_plot, seeds_plot
 from seedbed.report.sample_list import MAX_SAMPLES, SampleBook
 from seedbed.storage.store import Store
-from seedbed.suite import CellResult, Figure, Table, resolve
+from seedbed.suite import CellResult, Figure, Shown, Table, resolve
 from seedbed.sweep.plan import Plan
 from seedbed.sweep.registry import get_suite
 
@@ -68,7 +68,9 @@ def start(store: Store, plan: Plan, samples: int = MAX_SAMPLES) -> Material:
 def parts(material: Material, summary: Summary) -> dict[str, list[Part]]:
     """The drawings and tables of each suite: those all suites get, then its own."""
     with style():
-        return {suite: [*_generic(material, summary, suite), *_own(material, suite)] for suite in material.cells}
+        return {
+            suite: [*_generic(material, summary, suite), *_own(material, summary, suite)] for suite in material.cells
+        }
 
 
 def font_note() -> str:
@@ -97,15 +99,28 @@ def _generic(material: Material, summary: Summary, suite: str) -> list[Part]:
     return [part for part in made if part is not None]
 
 
-def _own(material: Material, suite: str) -> Sequence[Part]:
+def _own(material: Material, summary: Summary, suite: str) -> Sequence[Part]:
     target = get_suite(suite).report
     if target is None:
         return []
     try:
-        return list(resolve(target)(material.cells[suite]))
+        return list(resolve(target)(with_figures(material.cells[suite], summary, suite)))
     except Exception as error:
         # A report without a suite's extra part is worth more than none; the page says what is missing.
         return [Table("This suite's own part could not be made", ["error"], [[f"{type(error).__name__}: {error}"]])]
+
+
+def with_figures(cells: Sequence[CellResult], summary: Summary, suite: str) -> list[CellResult]:
+    """The cells with what the summary says of their systems: one figure has one interval, wherever it is shown."""
+    shown = {
+        (row.benchmark, row.label, row.model): {
+            name: Shown(figure.mean, row.samples[name].ci_low, row.samples[name].ci_high)
+            for name, figure in row.metrics.items()
+        }
+        for row in summary.rows
+        if row.suite == suite
+    }
+    return [replace(cell, shown=shown.get((cell.benchmark, cell.label, cell.model), {})) for cell in cells]
 
 
 def file_name(suite: str, part: Figure | Plot) -> str:

@@ -18,6 +18,7 @@ SUITE = Suite(
     name="contract_risk",
     title="Risk review of contract clauses",
     version="2",
+    scoring_version="2",
     benchmarks={
         "clauses": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:ClauseOptions", _DATA),
         "file": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:ClauseOptions"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from seedbed.analysis.intervals import Interval, wilson
-from seedbed.suite import ScoreRow
-from seedbed.suites.contract_risk.figures import bootstrap, confusion, rates
+from seedbed.analysis.intervals import wilson
+from seedbed.suite import ScoreRow, Shown
+from seedbed.suites.contract_risk.figures import confusion, rates
 from seedbed.suites.contract_risk.metrics import quick_figures
 
 _MATRIX = (
@@ -33,15 +33,15 @@ _RATES = (
 COLUMNS = ("Acc", *(title for title, _ in _MATRIX), *(title for title, _ in _RATES), "s/case")
 
 
-def pooled_figures(seeds: Sequence[Sequence[ScoreRow]]) -> list[str | None]:
-    """The cells of COLUMNS, each with its 95% interval."""
+def pooled_figures(seeds: Sequence[Sequence[ScoreRow]], shown: Mapping[str, Shown] | None = None) -> list[str | None]:
+    """The cells of COLUMNS: what the report shows of the system elsewhere stands here as there, with its interval."""
     rows = [row for own in seeds for row in own if row.status != "skipped"]
     counts = [count for line in confusion(rows) for count in line]
-    figures, resampled = quick_figures(counts), bootstrap(rows)
+    figures, known = quick_figures(counts), shown or {}
     return [
-        _rate(rows, "accuracy", len(seeds)),
-        *(_cell(figures[name], resampled.get(name)) for _, name in _MATRIX),
-        *(_rate(rows, name, len(seeds)) for _, name in _RATES),
+        _shown(known["accuracy"]) if "accuracy" in known else _rate(rows, "accuracy", len(seeds)),
+        *(_shown(known.get(name, Shown(figures[name]))) for _, name in _MATRIX),
+        *(_shown(known[name]) if name in known else _rate(rows, name, len(seeds)) for _, name in _RATES),
         _latency(rows),
     ]
 
@@ -66,7 +66,8 @@ def _rate(rows: Sequence[ScoreRow], name: str, n_seeds: int) -> str | None:
     rate = rates(rows)[name]
     if rate is None or not rate[1]:
         return None
-    return _cell(rate[0] / rate[1], wilson(rate[0] / n_seeds, rate[1] / n_seeds))
+    interval = wilson(rate[0] / n_seeds, rate[1] / n_seeds)
+    return _shown(Shown(rate[0] / rate[1], interval.low, interval.high) if interval else Shown(rate[0] / rate[1]))
 
 
 def _latency(rows: Sequence[ScoreRow]) -> str | None:
@@ -74,7 +75,9 @@ def _latency(rows: Sequence[ScoreRow]) -> str | None:
     return f"{sum(seconds) / len(seconds):.3f}" if seconds else None
 
 
-def _cell(value: float | None, interval: Interval | None) -> str | None:
-    if value is None:
+def _shown(figure: Shown) -> str | None:
+    if figure.mean is None:
         return None
-    return f"{value:.3f} [{interval.low:.2f}, {interval.high:.2f}]" if interval else f"{value:.3f}"
+    if figure.low is None or figure.high is None:
+        return f"{figure.mean:.3f}"
+    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"

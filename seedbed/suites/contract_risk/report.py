@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seedbed.storage.store import read_jsonl
-from seedbed.suite import CellResult, Figure, ScoreRow, Table
+from seedbed.suite import CellResult, Figure, ScoreRow, Shown, Table
 from seedbed.suites.contract_risk.figures import confusion
 from seedbed.suites.contract_risk.groups import adjust, baseline_of, compare, is_trivial, trivial_rows
 from seedbed.suites.contract_risk.heatmap import heat_map
@@ -44,7 +44,7 @@ def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
     parts: list[Table | Figure] = []
     for (benchmark, model), own in _together(cells).items():
         labelled = _rows(own)
-        parts.append(_table(f"{benchmark} · {model}", labelled))
+        parts.append(_table(f"{benchmark} · {model}", labelled, {cell.label: cell.shown for cell in own}))
         for label, seeds in labelled.items():
             matrix = confusion([row for rows in seeds for row in rows if row.status != "skipped"])
             note = f"{sum(map(sum, matrix))} verdicts over {len(seeds)} seed{'s' if len(seeds) > 1 else ''}."
@@ -52,7 +52,7 @@ def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
     return parts
 
 
-def _table(title: str, labelled: Labelled) -> Table:
+def _table(title: str, labelled: Labelled, shown: Mapping[str, Mapping[str, Shown]]) -> Table:
     stamp = one_verifier(
         row.details["verifier"]
         for seeds in labelled.values()
@@ -64,7 +64,8 @@ def _table(title: str, labelled: Labelled) -> Table:
     paired = {label: compare(rows, baseline_of(label, verdicts)) for label, rows in verdicts.items()}
     adjust(paired, [label for label, rows in verdicts.items() if not is_trivial(rows)])
     rows = [
-        [label, *pooled_figures(seeds), *_paired(paired[label]), *_numbers(seeds)] for label, seeds in labelled.items()
+        [label, *pooled_figures(seeds, shown.get(label)), *_paired(paired[label]), *_numbers(seeds)]
+        for label, seeds in labelled.items()
     ]
     n_seeds = max((len(seeds) for seeds in labelled.values()), default=0)
     return Table(
@@ -77,7 +78,7 @@ def _table(title: str, labelled: Labelled) -> Table:
 
 
 def _how(n_seeds: int) -> str:
-    intervals = "95% intervals: Wilson for rates, bootstrap by group for WAcc, LWK, F2 and macro F1."
+    intervals = "Figures and 95% intervals are those of the suite's table; Wilson's for what is only here."
     if n_seeds < 2:
         return intervals
     return (

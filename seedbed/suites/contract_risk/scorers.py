@@ -8,11 +8,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from seedbed.suite import Case, Failure, PhaseContext, Prediction, SampleUsage, ScoreRow
+from seedbed.suites.contract_risk import SUITE
 from seedbed.suites.contract_risk.lawrefs import LawIndex, LawRef
 from seedbed.suites.contract_risk.levels import LEVELS, WEIGHTS, Level, place
 from seedbed.suites.contract_risk.parser import Review, parse_review
 from seedbed.suites.contract_risk.verify import Verifier
-from seedbed.suites.kit.outcomes import failed_row
+from seedbed.suites.kit.outcomes import unanswered_row
+
+_OF_ANY_ANSWER = ("accuracy", "weighted_accuracy", "parse_rate", "task_success_rate", "task_success_lenient")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,8 @@ def score_one(case: Case, prediction: Prediction, checks: Checks, usage: SampleU
         "latency_s": usage.latency_s if usage else None,
     }
     if isinstance(prediction, Failure):
-        return failed_row(case, prediction, {**known, "pred": None})
+        empty = {**known, "pred": None, "evidence": [], "laws": []}
+        return unanswered_row(case, prediction, SUITE.metrics, _OF_ANY_ANSWER, empty)
     output = prediction.output
     known["trivial"] = bool(output.get("trivial"))
     review = parse_review(str(output.get("review") or ""))

@@ -11,6 +11,7 @@ SUITE = Suite(
     name="crosslingual",
     title="RAG across languages",
     version="3",
+    scoring_version="2",
     benchmarks={
         "tiny": BenchmarkSpec(f"{_HERE}.cases:load_folder", f"{_HERE}.options:CorpusOptions", _DATA / "tiny"),
         "jsonl": BenchmarkSpec(f"{_HERE}.cases:load_folder", f"{_HERE}.options:CorpusOptions"),

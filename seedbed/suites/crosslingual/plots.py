@@ -39,12 +39,16 @@ def language_bars(name: str, scores: Mapping[tuple[str, str], Mapping[str, Seque
 
 def budget_curve(name: str, points: Mapping[str, Point]) -> Figure | None:
     """F1 against translation tokens: lbrag by its budgets, with multi and cross as the ends. None without a curve."""
-    curve = sorted(((p.cost, p.f1, p.half, label) for label, p in points.items() if p.system == "lbrag"))
+    curve = sorted(
+        (p.cost, p.f1, max(0.0, p.f1 - p.low), max(0.0, p.high - p.f1), label)
+        for label, p in points.items()
+        if p.system == "lbrag"
+    )
     if len(curve) < 2:
         return None
     figure, axes = _sheet(6.4, 4.0)
-    costs, heights, halves, labels = zip(*curve, strict=True)
-    axes.errorbar(costs, heights, halves, marker="o", color="C0", ecolor="#b9cde0", capsize=3, zorder=3)
+    costs, heights, below, above, labels = zip(*curve, strict=True)
+    axes.errorbar(costs, heights, (below, above), marker="o", color="C0", ecolor="#b9cde0", capsize=3, zorder=3)
     for cost, f1, label in zip(costs, heights, labels, strict=True):
         axes.annotate(_budget(label), (cost, f1), (5, 6), textcoords="offset points", fontsize=8)
     for system, marker, colour in (("multi", "s", "C1"), ("cross", "D", "C2")):

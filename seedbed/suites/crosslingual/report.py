@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seedbed.analysis.means import mean
 from seedbed.storage.store import read_json, read_jsonl
-from seedbed.suite import CellResult, Figure, Table
+from seedbed.suite import CellResult, Figure, Shown, Table
 
 _COLUMNS = (
     ("EM", "em", 3),
@@ -81,8 +80,9 @@ class Point:
     system: str
     cost: float
     f1: float
-    half: float
-    """Half of the 95% interval of F1 over the samples of one seed: seeds share samples and do not narrow it."""
+    low: float
+    """The ends of the 95% interval of F1 over samples; F1 itself where there is none."""
+    high: float
 
 
 def budget_points(cells: Sequence[CellResult]) -> dict[str, Point]:
@@ -93,13 +93,10 @@ def budget_points(cells: Sequence[CellResult]) -> dict[str, Point]:
         cost = mean([c.metrics["cost"] for c in own if c.metrics.get("cost") is not None])
         f1 = mean([c.metrics["f1"] for c in own if c.metrics.get("f1") is not None])
         if cost is not None and f1 is not None:
-            points[label] = Point(_system_of(own[0]), cost, f1, mean([_half_width(c.metrics) for c in own]) or 0.0)
+            shown = own[0].shown.get("f1", Shown(f1))
+            ends = (f1 if end is None else end for end in (shown.low, shown.high))
+            points[label] = Point(_system_of(own[0]), cost, f1, *ends)
     return points
-
-
-def _half_width(metrics: Mapping[str, Any]) -> float:
-    spread, n = metrics.get("f1_std") or 0.0, metrics.get("n") or 0
-    return 1.96 * spread / math.sqrt(n) if n else 0.0
 
 
 def _system_of(cell: CellResult) -> str:

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from seedbed.suite import Answer, Case, Failure, PhaseContext, Prediction, ScoreRow
+from seedbed.suites.crosslingual import SUITE
 from seedbed.suites.crosslingual.gain import by_language, direct_of, paired_figures
 from seedbed.suites.crosslingual.metrics import f1_mkqa, score_rows
 from seedbed.suites.crosslingual.recall import answer_in_context, char_3gram_recall
-from seedbed.suites.kit.outcomes import failed_row, mean_figures
+from seedbed.suites.kit.outcomes import mean_figures, unanswered_row
 
 PER_SAMPLE = (
     *("em", "f1", "rlc", "rlc_ok", "cost", "semantic_score"),
     *("f1_mkqa", "char_3gram_recall", "answer_in_context"),
 )
+
+_OF_ANY_ANSWER = ("f1", "em", "rlc", "rlc_ok", "cost", "f1_mkqa", "char_3gram_recall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,17 @@ class Answered:
 
 
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
-    """Every case once. A system that failed on a case leaves an error there, not a wrong answer. Where the config has a
+    """Every case once. A failure that is not the system's leaves an error, not a wrong answer. Where the config has a
     judge, it is asked about every answer; else the semantic score stays undefined."""
     answers = [(case, given) for case in cases if isinstance(given := predictions[case.sample_id], Answer)]
     rows = {row.sample_id: row for row in score_answers([_answered(case, given.output) for case, given in answers])}
     if context.has_role("judge"):
         rows |= await _judged(context, [case for case in cases if case.sample_id in rows], rows)
+    names = {*_OF_ANY_ANSWER, *(["semantic_score"] if context.has_role("judge") else [])}
     for case in cases:
         if isinstance(given := predictions[case.sample_id], Failure):
-            rows[case.sample_id] = failed_row(case, given, {"lang": case.inputs["language"]})
+            lang = {"lang": case.inputs["language"]}
+            rows[case.sample_id] = unanswered_row(case, given, SUITE.metrics, names, lang)
     return [rows[case.sample_id] for case in cases]
 
 

@@ -20,6 +20,7 @@ SUITE = Suite(
     name="finance_dialog",
     title="Finance dialogues with memory",
     version="2",
+    scoring_version="2",
     benchmarks={
         "dialogues": BenchmarkSpec(f"{_HERE}.cases:load_dialogues", f"{_OPTIONS}:DialogueOptions", _DATA / "dialogues"),
         "jsonl": BenchmarkSpec(f"{_HERE}.cases:load_dialogues", f"{_OPTIONS}:DialogueOptions"),

@@ -23,14 +23,14 @@ def draw(systems: Sequence[Pooled], headlines: Mapping[str, str]) -> Figure:
         for panel, (metric, name) in zip(panels, headlines.items(), strict=True):
             figure = quotient(metric, name)
             for place, system in enumerate(systems):
-                value, interval = system.value(metric, figure), system.interval(metric, figure)
-                if value is None:
+                shown = system.figure(metric, figure)
+                if shown.mean is None:
                     panel.text(0.5, place, "not defined", ha="center", va="center", color="#888888")
                     continue
-                if interval:
-                    panel.plot([interval.low, interval.high], [place, place], color=_COLOUR, linewidth=1.5)
+                if shown.low is not None and shown.high is not None:
+                    panel.plot([shown.low, shown.high], [place, place], color=_COLOUR, linewidth=1.5)
                 hollow = (system.availability(metric) or 1.0) < 1
-                panel.plot(value, place, "o", color=_COLOUR, markerfacecolor="white" if hollow else _COLOUR)
+                panel.plot(shown.mean, place, "o", color=_COLOUR, markerfacecolor="white" if hollow else _COLOUR)
             panel.set_title(f"{metric.partition('_')[0].upper()} {name}", fontsize=9)
             panel.set_xlim(-0.02, 1.02)
             panel.grid(axis="x", color="#dddddd")
@@ -38,7 +38,7 @@ def draw(systems: Sequence[Pooled], headlines: Mapping[str, str]) -> Figure:
         panels[0].set_yticks(range(len(systems)), labels)
         panels[0].set_ylim(len(systems) - 0.5, -0.5)
         svg, png = rendered(drawing)
-    note = "Micro figures, 95% intervals over dialogues. Hollow points leave failed turns out."
+    note = "Micro figures, means over seeds, 95% intervals over dialogues. Hollow points leave failed turns out."
     return Figure("Headline figures", svg, note, png)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from seedbed.analysis.means import mean
 from seedbed.suites.finance_dialog.lexicon import Lexicon, as_lexicon
-from seedbed.suites.finance_dialog.profiles import learnt_profile, profile_scores, profile_state
+from seedbed.suites.finance_dialog.profiles import has_snapshot, learnt_profile, profile_scores, profile_state
 from seedbed.suites.finance_dialog.tallies import (
     M1,
     M2,
@@ -82,7 +82,9 @@ def tallies_by_dialog(
         asked = state == "eligible"
         scores = profile_scores(trace, lexicon, strict=strict) if asked else None
         from_text = asked and learnt_profile(trace, lexicon, strict=strict).from_text
-        tallies[M2][str(trace.get("dialog_id", ""))] = tally_profile(scores, state, from_text)
+        tallies[M2][str(trace.get("dialog_id", ""))] = tally_profile(
+            scores, state, from_text=from_text, snapshot=has_snapshot(trace)
+        )
     return tallies
 
 
@@ -120,7 +122,7 @@ _TOTALS: Mapping[str, Mapping[str, str]] = {
         "profile_hit_total": "profile",
         "unresolvable_key_total": "unresolvable",
     },
-    M2: {"text_fallback_count": "from_text"},
+    M2: {"text_fallback_count": "from_text", "snapshot_missing_count": "no_snapshot"},
     M3: {"risk_required_total": "required", "risk_hit_total": "hits"},
     M4: {"severe_count": "severe", "gt_label_missing_count": "label_missing"},
     M5: {"rubric_required_total": "required", "rubric_hit_total": "hits", "judge_scored_turns": "turns"},

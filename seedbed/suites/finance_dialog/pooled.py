@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from seedbed.analysis.bootstrap import cluster_bootstraps
 from seedbed.analysis.intervals import Interval
 from seedbed.storage.store import read_json, read_jsonl
-from seedbed.suite import CellResult
+from seedbed.suite import CellResult, Shown
 from seedbed.suites.finance_dialog.tallies import QUOTIENTS, Quotient, Tally, add, availability
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Pooled:
     m1_ignored: bool
     appendix: Sequence[Mapping[str, Any]]
     """M1 with the memory keys, a seed each, where it was ignored."""
+    shown: Mapping[str, Shown]
+    """What the report's tables say of the system, by metric."""
 
     @property
     def name(self) -> tuple[str, str, str]:
@@ -52,8 +54,15 @@ class Pooled:
     def availability(self, metric: str) -> float | None:
         return availability(self.sums(metric))
 
-    def interval(self, metric: str, quotient: Quotient) -> Interval | None:
-        """95%, by drawing whole dialogues."""
+    def figure(self, metric: str, quotient: Quotient) -> Shown:
+        """As the report has it elsewhere; what is only here has a 95% interval by drawing whole dialogues."""
+        if quotient.name in self.shown:
+            return self.shown[quotient.name]
+        interval = self._interval(metric, quotient)
+        value = self.value(metric, quotient)
+        return Shown(value, interval.low, interval.high) if interval else Shown(value)
+
+    def _interval(self, metric: str, quotient: Quotient) -> Interval | None:
         tallies = {dialog: [row["tallies"][metric] for row in rows] for dialog, rows in self.dialogues.items()}
         sums = {
             dialog: [sum(tally.get(name, 0.0) for tally in own) for name in (quotient.over, quotient.under)]
@@ -88,7 +97,7 @@ def _pooled(name: tuple[str, str, str], cells: Sequence[CellResult]) -> Pooled:
             ignored = True
             appendix.append(extra["m1_with_memory_keys"])
     seeds = tuple(sorted(cell.seed for cell in cells))
-    return Pooled(*name, seeds, dialogues, turns, ignored, appendix)
+    return Pooled(*name, seeds, dialogues, turns, ignored, appendix, cells[0].shown)
 
 
 def _ratio(sums: Floats) -> dict[str, Floats]:

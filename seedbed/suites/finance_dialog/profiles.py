@@ -27,13 +27,21 @@ class Learnt:
 
 
 def profile_state(trace: Mapping[str, Any], *, strict: bool = True) -> State:
-    """Whether M2 can be asked of a dialogue. In `spec` one without a single good turn has failed."""
-    if not trace.get("valid_dialog", True) or not trace.get("profile_gt"):
+    """Whether M2 can be asked of a dialogue. In `spec` one that crashed, or has not a single good turn, has failed; it
+    is no valid dialogue then, but nobody left it out."""
+    crashed = strict and trace.get("dialog_status") == "failed"
+    if not trace.get("profile_gt") or not (crashed or trace.get("valid_dialog", True)):
         return "skipped"
-    turns = trace.get("turns") or []
-    if strict and (trace.get("dialog_status") == "failed" or not any(t.get("turn_status") == "ok" for t in turns)):
+    turns: Sequence[Mapping[str, Any]] = trace.get("turns") or []
+    if crashed or (strict and not any(t.get("turn_status") == "ok" for t in turns)):
         return "failed"
     return "eligible"
+
+
+def has_snapshot(trace: Mapping[str, Any]) -> bool:
+    """Whether any turn came with a profile that is not empty."""
+    turns: Sequence[Mapping[str, Any]] = trace.get("turns") or []
+    return any(turn.get("profile_snapshot") for turn in turns)
 
 
 def profile_scores(trace: Mapping[str, Any], lexicon: Lexicon, *, strict: bool) -> dict[str, float | None]:

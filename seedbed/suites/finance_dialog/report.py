@@ -55,8 +55,9 @@ def _figures_table(systems: Sequence[Pooled]) -> Table:
         [*system.name, *(_with_interval(system, metric, name) for _, metric, name in REPORTED)] for system in systems
     ]
     notes = [
-        f"Micro figures with 95% intervals, {RESAMPLES} bootstrap resamples of whole dialogues; all seeds of a "
-        "dialogue are one cluster. Denominators differ from metric to metric: compare down a column, not along a row.",
+        "Micro figures, means over seeds, with the 95% intervals of the suite's table; what is not in that table has "
+        f"{RESAMPLES} bootstrap resamples of whole dialogues, all seeds of one together. Denominators differ from "
+        "metric to metric: compare down a column, not along a row.",
         'M4 label accuracy is agreement with the label of the reference reply, which is not always "compliant".',
     ]
     if any((system.availability(m) or 1.0) < 1 for system in systems for m in METRICS):
@@ -70,15 +71,14 @@ def _figures_table(systems: Sequence[Pooled]) -> Table:
 
 
 def _with_interval(system: Pooled, metric: str, name: str) -> str | None:
-    figure = quotient(metric, name)
-    value = system.value(metric, figure)
-    if value is None:
+    figure = system.figure(metric, quotient(metric, name))
+    if figure.mean is None:
         return None
     digits = 2 if name == "judge_score_mean" else 3
     mark = "*" if (system.availability(metric) or 1.0) < 1 else ""
-    interval = system.interval(metric, figure)
-    around = f" [{interval.low:.{digits}f}, {interval.high:.{digits}f}]" if interval else ""
-    return f"{value:.{digits}f}{mark}{around}"
+    known = figure.low is not None and figure.high is not None
+    around = f" [{figure.low:.{digits}f}, {figure.high:.{digits}f}]" if known else ""
+    return f"{figure.mean:.{digits}f}{mark}{around}"
 
 
 def _counts_table(systems: Sequence[Pooled]) -> Table:

@@ -85,9 +85,12 @@ def tally_turns(metric: str, rows: Iterable[Mapping[str, Any]]) -> Tally:
     return sums
 
 
-def tally_profile(scores: Mapping[str, float | None] | None, state: str, from_text: bool = False) -> Tally:
+def tally_profile(
+    scores: Mapping[str, float | None] | None, state: str, *, from_text: bool = False, snapshot: bool = True
+) -> Tally:
     """The sums of one dialogue for M2."""
     sums: Tally = {"rows": 1, "failed": state == "failed", "turns": state == "eligible", "from_text": from_text}
+    sums["no_snapshot"] = state != "skipped" and not snapshot
     sums["lost_dialogs"] = sums["lost_turns"] = state == "failed"
     for name, value in (scores or {}).items():
         sums[name], sums[f"n_{name}"] = value or 0.0, value is not None

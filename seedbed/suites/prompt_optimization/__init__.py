@@ -16,6 +16,7 @@ SUITE = Suite(
     name="prompt_optimization",
     title="Prompt optimisation",
     version="4",
+    scoring_version="2",
     benchmarks={
         "HotpotQABench": _benchmark("HotpotQABench", "hotpot", "SplitOptions"),
         "hoverBench": _benchmark("hoverBench", "hover", "HoverOptions"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from seedbed.analysis.means import over_seeds
 from seedbed.storage.store import read_json, read_jsonl
-from seedbed.suite import CellResult, Figure, Table
+from seedbed.suite import CellResult, Figure, Shown, Table
 from seedbed.suites.kit.drawing import rendered
 from seedbed.suites.prompt_optimization.published import SOURCE, published_score
 
@@ -43,7 +43,8 @@ def _scores(cells: Sequence[CellResult]) -> Table:
     rows: list[list[str | float | int | None]] = []
     for (benchmark, label, model), own in families.items():
         figure = over_seeds([cell.metrics.get("score") for cell in own])
-        low, high = _percent(figure.ci_low), _percent(figure.ci_high)
+        shown = own[0].shown.get("score", Shown(figure.mean))
+        low, high = _percent(shown.low), _percent(shown.high)
         rows.append(
             [
                 benchmark,
@@ -51,7 +52,7 @@ def _scores(cells: Sequence[CellResult]) -> Table:
                 model,
                 _percent(figure.mean).strip(),
                 _percent(figure.std).strip(),
-                f"{low.strip()} to {high.strip()}" if figure.ci_low is not None else None,
+                f"{low.strip()} to {high.strip()}" if shown.low is not None else None,
                 _percent(over_seeds([cell.metrics.get("strict") for cell in own]).mean).strip(),
                 figure.n_seeds,
                 sum(cell.metrics["n"] for cell in own),
@@ -62,7 +63,7 @@ def _scores(cells: Sequence[CellResult]) -> Table:
     columns = ["benchmark", "program", "model", "score", "std", "95% CI", "strict", "seeds", "n", "errors", "published"]
     note = (
         f"Published: {SOURCE}; not measured here, and shown only beside the same optimizer, model and benchmark. "
-        "IFBench's score is loose; strict stands beside it."
+        "IFBench's score is loose; strict stands beside it. 95% CI: over samples."
     )
     return Table("Scores on test", columns, rows, note)
 

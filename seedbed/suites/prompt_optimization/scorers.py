@@ -8,11 +8,13 @@ from typing import Any
 
 from seedbed.analysis.means import mean, sample_std
 from seedbed.suite import Case, Failure, Feedback, PhaseContext, Prediction, ScoreRow
+from seedbed.suites.kit.outcomes import failed_row, n_unreadable, unanswered_row
+from seedbed.suites.prompt_optimization import SUITE
 from seedbed.suites.prompt_optimization.verdicts import verdict
 
 
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
-    """Every case once; a program or a judge that failed leaves an error, not a 0."""
+    """Every case once; a judge or a provider that failed leaves an error, not a 0; an unreadable answer has one."""
     if context.benchmark.resources["kind"] == "papillon":
         return await _score_privacy(context, cases, predictions)
     # Comparing expressions waits for another process: not on the loop on which all cells' calls are made.
@@ -21,7 +23,7 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
 
 def _judged(case: Case, prediction: Prediction) -> ScoreRow:
     if isinstance(prediction, Failure):
-        return _failed(case, prediction.error)
+        return unanswered_row(case, prediction, SUITE.metrics, ("score",))
     return verdict_row(case, prediction.output)
 
 
@@ -39,12 +41,12 @@ async def _score_privacy(
     async def one(case: Case) -> ScoreRow:
         given = predictions[case.sample_id]
         if isinstance(given, Failure):
-            return _failed(case, given.error)
+            return unanswered_row(case, given, SUITE.metrics, ("score",))
         output = given.output
         try:
             privacy = await judge_privacy(context.lm("judge"), case, output)
         except Exception as error:
-            return _failed(case, {"kind": f"judge {type(error).__name__}", "message": str(error)[:300]})
+            return failed_row(case, f"judge {type(error).__name__}: {str(error)[:300]}")
         scores = {"score": privacy.score, "quality": privacy.quality, "leakage": privacy.leakage}
         return _row(case, scores, {"told": told(privacy, case.gold["pii_units"], str(output.get("llm_request")))})
 
@@ -62,6 +64,7 @@ def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
     metrics["n"] = len(good)
     metrics["n_errors"] = sum(row.status == "error" for row in rows)
     metrics["n_skipped"] = sum(row.status == "skipped" for row in rows)
+    metrics["n_unreadable"] = n_unreadable(rows)
     return metrics
 
 
@@ -94,8 +97,3 @@ def feedback(context: PhaseContext, case: Case, output: Mapping[str, Any]) -> Fe
 
 def _row(case: Case, scores: Mapping[str, float], details: Mapping[str, Any]) -> ScoreRow:
     return ScoreRow(case.sample_id, "ok", dict(scores), dict(details), cluster=case.cluster)
-
-
-def _failed(case: Case, error: Mapping[str, Any] | None) -> ScoreRow:
-    told = error or {}
-    return ScoreRow(case.sample_id, "error", reason=f"{told.get('kind')}: {told.get('message')}", cluster=case.cluster)

@@ -14,6 +14,7 @@ SUITE = Suite(
     name="rag_quality",
     title="Quality of RAG answers",
     version="2",
+    scoring_version="2",
     benchmarks={
         "sample": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:CaseOptions", _DATA / "sample"),
         "jsonl": BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:CaseOptions"),

@@ -7,15 +7,19 @@ from typing import Any
 
 from seedbed.suite import TIMES, Case, Failure, PhaseContext, Prediction, ScoreRow
 from seedbed.suites.kit.embedding import Embedder
-from seedbed.suites.kit.outcomes import failed_row, mean_figures
+from seedbed.suites.kit.outcomes import mean_figures, unanswered_row
+from seedbed.suites.rag_quality import SUITE
 from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase, EvalResult
 from seedbed.suites.rag_quality.evaluate import evaluate
 from seedbed.suites.rag_quality.judge import Judge
 from seedbed.suites.rag_quality.options import Scoring
 
+_OF_ANY_ANSWER = ("faithfulness", "context_relevance", "answer_relevancy")
+
 
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
-    """Fills every case with its prediction and judges it. A system that failed leaves an error, not a wrong answer."""
+    """Fills every case with its prediction and judges it. A failure that is not the system's leaves an error,
+    not a wrong answer."""
     held: Mapping[str, EvalCase] = context.benchmark.resources["cases"]
     scoring: Scoring = context.benchmark.resources["scoring"]
     embedder = Embedder(scoring.embedder).ready() if scoring.embedder else None
@@ -24,7 +28,8 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
     async def one(case: Case) -> ScoreRow:
         prediction = predictions[case.sample_id]
         if isinstance(prediction, Failure):
-            return failed_row(case, prediction, case.meta)
+            known = ["answer_correctness"] if held[case.sample_id].ground_truth_answer else []
+            return unanswered_row(case, prediction, SUITE.metrics, [*_OF_ANY_ANSWER, *known], case.meta)
         filled = fill(held[case.sample_id], prediction.output)
         return as_row(case, filled, await evaluate(filled, judge, scoring, embedder))
 

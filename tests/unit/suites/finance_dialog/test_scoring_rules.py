@@ -94,6 +94,20 @@ def test_the_text_fallback_knows_the_closed_vocabulary_and_no_gold_phrase() -> N
     assert spec["counts"]["text_fallback_count"] == 1
 
 
+def test_a_crashed_dialogue_has_failed_and_was_not_skipped() -> None:
+    crashed = trace(turn(1), dialog_status="failed", valid_dialog=False)
+    left_out = trace(turn(1), dialog_status="skipped", valid_dialog=False, dialog_id="d2")
+    counts = evaluate_traces([crashed, left_out], LEXICON)[M2]["counts"]
+    assert (counts["eligible_count"], counts["failed_count"], counts["skipped_count"]) == (0, 1, 1)
+
+
+def test_missing_snapshots_are_counted() -> None:
+    given = trace(turn(1, profile_snapshot={"risk_level": "稳健"}), turn(2, profile_snapshot={}))
+    empty = trace(turn(1, profile_snapshot={}), dialog_id="d2")
+    none = trace(turn(1), dialog_id="d3")
+    assert evaluate_traces([given, empty, none], LEXICON)[M2]["counts"]["snapshot_missing_count"] == 2
+
+
 def test_upstream_fills_single_unknown_fields_from_the_text_and_spec_does_not() -> None:
     played = trace(turn(1, "稳健的做法。", profile_snapshot={"risk_level": "unknown", "preferred_topics": ["国债"]}))
     assert evaluate_traces([played], LEXICON)[M2]["micro"]["risk_level_acc"] == 0.0

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from seedbed.analysis.columns import Columns, Estimate, estimate
 from seedbed.analysis.gate_rule import LowerBound, lower_bound
-from seedbed.analysis.intervals import MEAN_WEIGHT, mean_estimate, wilson
+from seedbed.analysis.intervals import MEAN_WEIGHT, mean_estimate, wilson, wilson_applies
 from seedbed.analysis.jackknife import around
 from seedbed.analysis.means import over_seeds
 from seedbed.analysis.paired import DIFFERENCE_WEIGHT, PairedColumns, paired_columns, sample_p
@@ -48,6 +48,8 @@ class Setting:
     """Spread of what a seed does to all samples of a system alike."""
     clusters: tuple[int, ...] = ()
     """Sizes; each sample its own where none are given."""
+    ties: float = TIES
+    """Of f1, the share of pairs that are alike."""
 
     @property
     def places(self) -> Ints:
@@ -76,13 +78,13 @@ def sweeps_of(rng: Rng, setting: Setting, sweeps: int, shift: Floats | None = No
     if shift is None:
         shift = rng.normal(0, setting.seed_sd, (1, setting.seeds, sweeps)) if setting.seed_sd else np.zeros((1, 1, 1))
     tied = setting.kind == "f1"
-    gain = (setting.gain + shift) / (1 - TIES if tied else 1.0)
+    gain = (setting.gain + shift) / (1 - setting.ties if tied else 1.0)
     # What a cluster has in common differs between systems too.
     apart = (
         0.5 * room * (rng.uniform(-1, 1, shared.shape) if not setting.clusters else _per_cluster(rng, setting, sweeps))
     )
     own = scores(rng, setting.kind, np.clip(quality + gain + apart, 0, 1))
-    return (np.where(rng.random(own.shape) < TIES, base, own) if tied else own), base
+    return (np.where(rng.random(own.shape) < setting.ties, base, own) if tied else own), base
 
 
 def _per_cluster(rng: Rng, setting: Setting, sweeps: int) -> Floats:
@@ -102,7 +104,9 @@ def _columns(values: Floats, setting: Setting) -> Columns:
 def mean_ends(values: Floats, setting: Setting) -> tuple[Floats, Floats]:
     """As `mean_interval` has them, for all sweeps at once."""
     columns, k = _columns(values, setting), values.shape[2]
-    if setting.kind == "0/1" and setting.seeds == 1 and not setting.clusters:
+    if wilson_applies(
+        "rate" if setting.kind == "0/1" else "mean", setting.n, setting.seeds, singletons=columns.singletons
+    ):
         found = [wilson(float(hits), setting.n) for hits in columns.sums.sum(axis=0)]
         return np.array([f.low for f in found if f]), np.array([f.high for f in found if f])
     low, high = np.zeros(k), np.ones(k)
@@ -210,7 +214,8 @@ def power_at_detectable(setting: Setting, tests: int, sweeps: int, *, seeds: boo
     hits = 0
     there = replace(setting, gain=least)
     for generator, size in batches(setting, sweeps, salt=1):
-        hits += int((all_compared(*sweeps_of(generator, there, size), there, seeds=seeds).p < 0.05 / tests).sum())
+        found = all_compared(*sweeps_of(generator, there, size), there, seeds=seeds, flips=9999 if tests > 1 else FLIPS)
+        hits += int((found.p < 0.05 / tests).sum())
     return least, hits / sweeps
 
 
@@ -317,13 +322,17 @@ def alarms_by_sample(kind: str, sweeps: int) -> float:
 
 def show_gate(sweeps: int) -> None:
     _table(["gate, true drop = min_effect", "passes by significance", "passes by the bound", "unchanged night passes"])
-    for kind in ("f1", "0/1"):
-        for n in (100, 300, 1000):
+    nights = {
+        "f1, 85% ties": Setting("f1", 100, p=0.7, ties=0.85),
+        "f1, 40% ties": Setting("f1", 100),
+        "0/1": Setting("0/1", 100),
+    }
+    for name, night in nights.items():
+        for n, per in ((100, 1), (300, 1), (300, 5), (1000, 1)):
             for effect in (0.02, 0.05):
-                for per in (1, 5):
-                    clusters = (per,) * (n // per) if per > 1 else ()
-                    found = gate(Setting(kind, n, clusters=clusters), effect, sweeps)
-                    _line(f"{kind}, n = {n}{' in fives' if per > 1 else ''}, min_effect {effect}", *found)
+                clusters = (per,) * (n // per) if per > 1 else ()
+                found = gate(replace(night, n=n, clusters=clusters), effect, sweeps)
+                _line(f"{name}, n = {n}{' in fives' if per > 1 else ''}, min_effect {effect}", *found)
 
 
 def show_power(sweeps: int) -> None:
@@ -331,16 +340,17 @@ def show_power(sweeps: int) -> None:
     for kind in ("f1", "0/1"):
         for n in (60, 100, 300):
             for tests in (1, 5, 20):
-                least, power = power_at_detectable(Setting(kind, n), tests, sweeps)
+                least, power = power_at_detectable(Setting(kind, n, p=0.3), tests, sweeps)
                 _line(f"{kind}, n = {n}, Holm over {tests}", f"{least:.3f}", power)
     for clusters in ((6,) * 10, (4,) * 30):
-        setting = Setting("f1", sum(clusters), clusters=clusters)
+        setting = Setting("f1", sum(clusters), p=0.3, clusters=clusters)
         least, power = power_at_detectable(setting, 1, sweeps)
         _line(f"f1, {setting.n} in {len(clusters)} clusters", f"{least:.3f}", power)
-    for seeds in (3, 5):
-        setting = Setting("f1", 100, seeds=seeds, seed_sd=0.02)
-        least, power = power_at_detectable(setting, 1, sweeps, seeds=True)
-        _line(f"f1, n = 100, {seeds} seeds of an optimizer, sd 0.02", f"{least:.3f}", power)
+    for seeds in (3, 5, 10):
+        for sd in (0.02, 0.05):
+            setting = Setting("f1", 100, p=0.3, seeds=seeds, seed_sd=sd)
+            least, power = power_at_detectable(setting, 1, sweeps, seeds=True)
+            _line(f"f1, n = 100, {seeds} seeds of an optimizer, sd {sd}", f"{least:.3f}", power)
 
 
 def show_missing(sweeps: int) -> None:

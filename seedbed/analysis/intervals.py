@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MEAN_WEIGHT = 1.0
 """Pseudo-samples at each end of the range, for a mean."""
+_WILSON_FROM = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def mean_interval(
         return math.nan, math.nan, math.nan
     centre = math.fsum(known.tolist()) / len(known)
     columns = Columns.of(own[:, None], numbered(clusters, len(own)))
-    if wilson_applies(kind, columns, table.shape[1]):
+    if wilson_applies(kind, len(known), table.shape[1], singletons=columns.singletons):
         found = wilson(float(known.sum()), len(known), level)
         assert found is not None
         return centre, found.low, found.high
@@ -73,9 +74,10 @@ def mean_interval(
     return centre, float(ends[0][0]), float(ends[1][0])
 
 
-def wilson_applies(kind: MetricKind, columns: Columns, n_seeds: int) -> bool:
-    """A sample's mean over several seeds is no longer 0 or 1, and clusters are no single samples."""
-    return kind == "rate" and columns.singletons and n_seeds == 1
+def wilson_applies(kind: MetricKind, n: int, n_seeds: int, *, singletons: bool) -> bool:
+    """A sample's mean over several seeds is no longer 0 or 1, and clusters are no single samples. Of very few samples
+    Wilson's interval covers a rate near an end too seldom (90% of 5 with a rate of 0.02)."""
+    return kind == "rate" and singletons and n_seeds == 1 and n >= _WILSON_FROM
 
 
 def mean_estimate(columns: Columns, low: Floats, high: Floats) -> Estimate:

@@ -17,6 +17,7 @@ TestKind = Literal["flips", "mcnemar", "t"]
 POWER = 0.8
 _FEW_CLUSTERS = 8
 """Up to this many clusters the power of sign flips is tried out; beyond, Student's t says the same."""
+_MANY_DEGREES = 50
 _TRIES = 1000
 _HALVINGS = 24
 
@@ -59,9 +60,14 @@ def _of_means(sized: Sized, level: float, power: float) -> float | None:
 
 
 def _multiple(degrees: float, level: float, power: float) -> float:
-    from scipy.special import stdtrit
+    """How many standard errors a difference must be. With few degrees of freedom an error is more often too small than
+    too large, so that it is taken as what half of all studies would exceed."""
+    from scipy.special import gammaincinv, nctdtrinc, stdtrit
 
-    return float(stdtrit(degrees, 1 - level / 2)) + float(stdtrit(degrees, power))
+    if degrees > _MANY_DEGREES:
+        return float(stdtrit(degrees, 1 - level / 2)) + float(stdtrit(degrees, power))
+    median = math.sqrt(2 * float(gammaincinv(degrees / 2, 0.5)) / degrees)
+    return float(nctdtrinc(degrees, 1 - power, stdtrit(degrees, 1 - level / 2))) / median
 
 
 def _share_that_differs(clusters: int, level: float, power: float) -> float:

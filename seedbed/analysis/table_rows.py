@@ -64,7 +64,7 @@ def _over_samples(table: ScoreTable, label: str, columns: Columns) -> dict[str, 
     found: dict[str, OverSamples] = {}
     for column, metric in enumerate(table.declared):
         own, counts = columns.defined(column), columns.counts[:, column]
-        by_rate = wilson_applies(metric.kind, columns, n_seeds)
+        by_rate = wilson_applies(metric.kind, len(own), n_seeds, singletons=columns.singletons)
         rate = wilson(sum(own), len(own)) if by_rate else None
         interval = (rate.low, rate.high) if rate else (float(lows[column]), float(highs[column]))
         found[metric.name] = OverSamples(

@@ -198,7 +198,7 @@ _OPTIMISED = (
     "and one seed gives no verdict."
 )
 _UNEQUAL = (
-    "Clusters of very unequal size: 95% intervals over samples cover less often than they say (91-93% in simulations)."
+    "Clusters of very unequal size: 95% intervals over samples cover less often than they say (93% in simulations)."
 )
 _FEW = "Fewer than 30 samples: intervals are wider than they need be, and cover more often than they say."
 _FEW_SAMPLES = 30

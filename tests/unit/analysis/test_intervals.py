@@ -37,6 +37,12 @@ def test_a_rate_of_single_samples_under_one_seed_has_wilsons_interval() -> None:
     assert mean_interval(values)[1] < 0.2365
 
 
+def test_of_very_few_samples_wilsons_interval_would_cover_too_seldom() -> None:
+    """One of five at a rate of 0.02, which happens in a tenth of all sweeps: Wilson's begins at 0.036."""
+    _, low, _ = mean_interval([1.0, 0.0, 0.0, 0.0, 0.0], kind="rate")
+    assert low < 0.02
+
+
 def test_the_interval_is_the_formula_with_one_pseudo_sample_at_each_end() -> None:
     values = np.array([0.2, 0.4, 0.9, 0.7])
     all_in = np.concatenate([values, [0.0, 1.0]])

@@ -88,7 +88,7 @@ EXCEPTIONS: Sequence[tuple[str, Sequence[str], str]] = (
     (r"github_copilot/", (), "litellm signs in at GitHub before it names a price"),
     (r"fireworks_ai/", _PRIORITY, "litellm's function for them takes no service tier; its list has one"),
     (r"bedrock_mantle/us-gov-", (), "litellm drops the region of the name and takes the price of another"),
-    (r".*twelvelabs\.pegasus-1-2", (), "videos are charged by the second, which no usage tells"),
+    (r".*twelvelabs\.pegasus-1-", (), "videos are charged by the second, which no usage tells"),
     (r"together-ai-.*b$", (), "names of sizes, not of models; litellm reads another size out of them"),
     (r"together_ai/togethercomputer/CodeLlama-34b", (), "no price by the token; litellm guesses one by its size"),
     (r"perplexity/(pplx-\d+b-online|sonar-(small|medium)-online)$", (), "litellm leaves its list's fee a request out"),

@@ -72,6 +72,8 @@ class Row:
     tokens_out: int
     list_usd: float | None
     spent_usd: float | None
+    uncounted: bool = False
+    """Whether calls were made that no ledger knows: tokens and dollars are then unknown."""
 
     @property
     def name(self) -> tuple[str, str, str, str]:
@@ -146,6 +148,10 @@ class Summary:
     costs: Sequence[Mapping[str, Any]]
     metrics: Mapping[str, Sequence[Metric]]
     """By suite, what its tables show: its own metrics, then those of added scorers."""
+    answerers: Sequence[Mapping[str, Any]] = ()
+    """Who answered, by model of the config, with the number of answers."""
+    notes: Sequence[str] = ()
+    """What a reader must know of the calls before the figures, a sentence each."""
 
 
 def as_data(summary: Summary) -> dict[str, Any]:

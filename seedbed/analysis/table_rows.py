@@ -137,6 +137,7 @@ def _row(table: ScoreTable, label: str, planned: Sequence[ScoredCell], samples: 
         tokens_out=sum(usage["tokens_out"] for usage in usages),
         list_usd=_sum_known([usage["list_usd"] for usage in usages]),
         spent_usd=_sum_known([usage["spent_usd"] for usage in usages]),
+        uncounted=any(usage["calls"] is None for usage in usages),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from seedbed.cli.main import EXIT_OK
@@ -12,24 +13,30 @@ from seedbed.lm.ledger.reads import cost_rows
 from seedbed.phases.context import open_run
 from seedbed.phases.summary import cost_table, dollars
 from seedbed.storage.paths import as_root
-from seedbed.storage.store import Store
+from seedbed.storage.store import Store, read_json
 
 
 def run(arguments: argparse.Namespace) -> int:
     store = Store(as_root(arguments.out))
     run = open_run(str(store.latest_sweep(arguments.sweep)))
-    rows = cost_rows(open_database(run.ledger_url), arguments.sweep)
+    rows = [*cost_rows(open_database(run.ledger_url), arguments.sweep), *_uncounted(run.folder / "summary.json")]
     columns, cells = cost_table(rows)
     widths = [max(len(row[i]) for row in [columns, *cells]) for i in range(len(columns))]
     for line in [columns, *cells]:
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
     print(f"\nspent ${_sum(rows, 'spent_usd')}, of which nothing was paid twice: reused calls cost $0.")
-    at_risk = sum(row["at_risk_usd"] for row in rows)
+    at_risk = sum(row["at_risk_usd"] or 0.0 for row in rows)
     if at_risk:
         print(
             f"up to ${dollars(at_risk)} more may have been billed for calls whose end was not seen (lost, timed out)."
         )
     return EXIT_OK
+
+
+def _uncounted(summary: Path) -> list[dict[str, Any]]:
+    """What the last run of the sweep knows to have been called past the ledger."""
+    costs = read_json(summary)["costs"] if summary.exists() else []
+    return [row for row in costs if row["outcome"] == "uncounted"]
 
 
 def _sum(rows: Sequence[Mapping[str, Any]], name: str) -> str:

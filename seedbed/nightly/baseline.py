@@ -14,8 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seedbed.analysis.answerers import Answerers
 from seedbed.analysis.score_table import ScoreTable, TableKey
 from seedbed.errors import UserError
+from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import paid_latencies
 from seedbed.phases.context import SweepRun
@@ -64,6 +66,8 @@ class Entry:
     made_with: Mapping[str, str]
     """Version of the suite's scoring and hash of the benchmark's data: scores under others do not compare."""
     figures: Mapping[str, Figures]
+    answerers: Answerers = ()
+    """Who answered in the run; of baselines accepted before this was taken down, nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ def results(run: SweepRun) -> list[Entry]:
     engine = open_database(run.ledger_url)
     try:
         latencies = paid_latencies(engine, [cell.id for cell in run.plan.cells], run.generation)
+        who = answerers(engine, run.plan.config.name, run.generation)
     finally:
         engine.dispose()
     return [
@@ -95,6 +100,7 @@ def results(run: SweepRun) -> list[Entry]:
             table,
             _made_with(run, table),
             {label: _figures(table, label, latencies) for label in table.values},
+            who,
         )
         for table in score_tables(run.store, run.plan)
     ]
@@ -223,6 +229,7 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
             if label in table.made_by_seed
         },
         "figures": {label: asdict(figures) for label, figures in entry.figures.items()},
+        "answerers": list(entry.answerers),
     }
 
 
@@ -264,4 +271,5 @@ def _read_entry(data: Mapping[str, Any]) -> Entry:
         by_seed={label: {int(seed): array(rows) for seed, rows in own.items()} for label, own in by_seed.items()},
         made_by_seed=frozenset(by_seed),
     )
-    return Entry(table, data["made_with"], {label: Figures(**figures) for label, figures in data["figures"].items()})
+    figures = {label: Figures(**found) for label, found in data["figures"].items()}
+    return Entry(table, data["made_with"], figures, data.get("answerers", ()))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from seedbed.analysis.answerers import changes_between, changes_within
 from seedbed.analysis.comparisons import paired
 from seedbed.analysis.families import judged
 from seedbed.analysis.gate_rule import MIN_COVERAGE, GateWord, LowerBound, lower_bound
@@ -86,6 +87,7 @@ def judge(baseline: Baseline | None, night: Sequence[Entry], status: str, config
         reasons.append(Reason("inconclusive", "the run and the baseline share no system on the same samples"))
     for comparison in comparisons:
         reasons += _of_comparison(comparison, config.alpha)
+    reasons += _answerers(pairs)
     for base, own in usable:
         for label in _shared(base, own):
             place = f"{own.table.key[1]} · {label}"
@@ -227,6 +229,13 @@ def _undecided(c: Comparison, bound: LowerBound) -> str:
         f"is too small a test to rule out a drop of {margin:.2g} (it may be {-bound.lowest:.2g}); "
         f"with a difference and a spread like these {how}"
     )
+
+
+def _answerers(pairs: Sequence[tuple[Entry, Entry]]) -> list[Reason]:
+    """A model that is not what it was explains much; it is said, and decides nothing."""
+    told = [text for base, own in pairs for text in changes_between(base.answerers, own.answerers)]
+    told += [text.rstrip(".") for _, own in pairs for text in changes_within(own.answerers)]
+    return [Reason("note", text) for text in dict.fromkeys(told)]
 
 
 def _of_figures(place: str, base: Figures, own: Figures, config: GateConfig) -> Iterator[Reason]:

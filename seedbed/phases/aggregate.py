@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import cost_rows
 from seedbed.phases.context import SweepRun, open_run
@@ -49,9 +50,10 @@ def aggregate(
     engine = open_database(run.ledger_url)
     try:
         costs = cost_rows(engine, run.plan.config.name, run.generation)
+        who = answerers(engine, run.plan.config.name, run.generation)
     finally:
         engine.dispose()
-    files = publish(run.store, run.plan, run.folder, costs, failures, status, choices)
+    files = publish(run.store, run.plan, run.folder, costs, failures, status, choices, who)
     return {"files": [str(path) for path in files], "status": status}
 
 

@@ -14,6 +14,7 @@ from seedbed.phases.context import CellContext
 from seedbed.phases.optimise import load_program
 from seedbed.phases.predict import predict
 from seedbed.phases.times import write_rows
+from seedbed.phases.uncounted import counted, warn_uncounted
 from seedbed.storage.store import write_json
 from seedbed.suite import GENERATE_TIMES, Case, Failure, Prediction, resolve
 
@@ -29,13 +30,17 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     files = write_rows(folder, "predictions.jsonl", [asdict(p) for p in predictions], "output", GENERATE_TIMES)
     # Without its marker the phase is not done, but what there is can be read.
     _refuse_too_many(context, len(cases), errors)
+    answered = len(cases) - len(errors)
+    usage = counted(context.usage().to_json(), context.resolved.system_spec, answered)
+    if usage["calls"] is None:
+        warn_uncounted(context.cell.system, answered)
     return ["config.json", *files], {
         **context.account(),
         "n": len(cases),
         "n_errors": len(errors),
         "n_unreadable": len(failures) - len(errors),
         "excluded": dict(context.benchmark.excluded),
-        "usage": context.usage().to_json(),
+        "usage": usage,
     }
 
 

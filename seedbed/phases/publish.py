@@ -43,17 +43,18 @@ def publish(
     failures: Mapping[str, str],
     status: str,
     choices: Choices = Choices(),  # noqa: B008
+    answerers: Sequence[Mapping[str, Any]] = (),
 ) -> list[Path]:
     """Write the files of a sweep's run; the manifest, which holds their hashes, last."""
     material = start(store, plan, choices.samples)
     summary = make_summary(
         store, plan, costs, failures, status,
-        baseline=choices.baseline, margin=choices.margin, watch=material.watch,
+        baseline=choices.baseline, margin=choices.margin, watch=material.watch, answerers=answerers,
     )  # fmt: skip
     material.book.close()
     made = parts(material, summary)
     files = [*write_summary(folder, summary), *_write_plots(folder, made)]
-    about = about_sweep(plan, status, choices)
+    about = {**about_sweep(plan, status, choices), "answerers": list(answerers)}
     report = folder / "report.html"
     write_text(report, page(summary, material, made, about))
     _write_manifest(folder, {**about, "results": _results(store, plan)}, [*files, report])

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.reads import history
 from seedbed.phases.context import CellContext
 from seedbed.phases.predict import read_prediction
@@ -50,7 +51,8 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
         ({"sample_id": row.sample_id, "status": row.status, "score": row.scores.get(primary)} for row in rows),
     )
     write_result(context, folder, metrics, usage)
-    write_json(folder / "manifest.json", _manifest(context))
+    who = answerers(engine, context.run.plan.config.name, context.run.generation, cell=context.cell.id)
+    write_json(folder / "manifest.json", _manifest(context, who))
     return [*written, *FILES], {**context.account(), "metrics": metrics, "usage": usage}
 
 
@@ -76,7 +78,7 @@ def _earlier_phases(context: CellContext, folder: Path) -> dict[str, dict[str, A
     return {phase: read_json(folder / "done" / f"{phase}.json")["result"] for phase in before}
 
 
-def _manifest(context: CellContext) -> Mapping[str, Any]:
+def _manifest(context: CellContext, who: list[dict[str, Any]]) -> Mapping[str, Any]:
     plan, cell, resolved = context.run.plan, context.cell, context.resolved
     roles = ("task", *resolved.roles)
     return manifest(
@@ -87,6 +89,7 @@ def _manifest(context: CellContext) -> Mapping[str, Any]:
         suite={"name": resolved.suite.name, "version": resolved.suite.version},
         score_key=cell.key("score"),
         roles={role: resolved.model(role)[0] for role in roles},
+        answerers=[{name: value for name, value in row.items() if name != "answers"} for row in who],
         excluded=dict(context.benchmark.excluded),
         warnings=list(context.benchmark.warnings),
         benchmark_options=resolved.benchmark_options.model_dump(mode="json"),

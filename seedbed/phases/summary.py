@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from seedbed.analysis.answerers import changes_within
 from seedbed.analysis.comparisons import table_comparisons
 from seedbed.analysis.families import judged
 from seedbed.analysis.jackknife import jackknife
@@ -15,6 +16,7 @@ from seedbed.analysis.results import MARGIN, Row, Summary, as_data
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.analysis.table_rows import table_rows
 from seedbed.phases.score_tables import score_tables, table_score_rows
+from seedbed.phases.uncounted import uncounted_note
 from seedbed.report.latex import to_latex
 from seedbed.report.tables import cost_table, dollars
 from seedbed.report.writers import csv_text, to_csv, to_markdown
@@ -43,6 +45,7 @@ def make_summary(
     baseline: str | None = None,
     margin: float = MARGIN,
     watch: Callable[[ScoreTable], None] | None = None,
+    answerers: Sequence[Mapping[str, Any]] = (),
 ) -> Summary:
     """Read every finished cell once. `failures` maps ids of cells without a result to the reason; `watch` sees each
     table while it is in memory."""
@@ -64,9 +67,22 @@ def make_summary(
         rows=rows,
         comparisons=judged(comparisons),
         missing=[{"cell": plan.cell(cell_id).title, "reason": reason} for cell_id, reason in failures.items()],
-        costs=costs,
+        costs=[*costs, *_uncounted_costs(rows)],
+        answerers=answerers,
+        notes=[*(uncounted_note(row.label, row.n) for row in rows if row.uncounted), *changes_within(answerers)],
         metrics={suite: plan.metrics(suite) for suite in dict.fromkeys(row.suite for row in rows)},
     )
+
+
+def _uncounted_costs(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """A row of the account for calls that no ledger knows: all that can be said of them is that they were made."""
+    models = dict.fromkeys(row.model for row in rows if row.uncounted)
+    unknown = dict.fromkeys(("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning"))
+    dollars = dict.fromkeys(("spent_usd", "list_usd", "at_risk_usd"))
+    return [
+        {"phase": "generate", "role": "task", "model": model, "outcome": "uncounted", **unknown, **dollars}
+        for model in models
+    ]
 
 
 def write_summary(folder: Path, summary: Summary) -> list[Path]:

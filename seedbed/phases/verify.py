@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from seedbed.errors import UserError
+from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import cost_rows, phase_usage
 from seedbed.phases.aggregate import finished_cells
@@ -24,6 +25,7 @@ from seedbed.phases.publish import manifest_digest, read_choices
 from seedbed.phases.result import program_scores, result_data, result_text
 from seedbed.phases.scorers import cell_metrics
 from seedbed.phases.summary import FILES, make_summary, summary_json
+from seedbed.phases.uncounted import counted
 from seedbed.report.html import read_embedded
 from seedbed.storage.hashing import hash_file
 from seedbed.storage.store import read_json, read_jsonl
@@ -128,7 +130,7 @@ def verify(run: SweepRun) -> Verified:
         with check.reading(run.folder / "manifest.json"):
             _check_manifest(check, run)
         with check.reading(run.folder / "summary.json"):
-            _check_summary(check, run, cost_rows(engine, run.plan.config.name, run.generation), finished)
+            _check_summary(check, run, engine, finished)
     finally:
         engine.dispose()
     return Verified(len(finished), len(check.files), check.figures, check.differences)
@@ -152,6 +154,9 @@ def _check_cell(check: _Checker, run: SweepRun, cell: Cell, engine: Engine) -> N
         ).to_json()
         for phase, marker in done.items()
     }
+    if (made := done.get("generate", {}).get("result")) is not None:
+        spec = run.plan.resolve(cell).system_spec
+        usage["generate"] = counted(usage["generate"], spec, made["n"] - made["n_errors"])
     check.compare(folder / "metrics.json", published["usage"], usage, "usage (from the ledger)")
     check.compare(folder / "done/score.json", done["score"]["result"]["metrics"], metrics, "result.metrics")
     check.compare(folder / "done/score.json", done["score"]["result"]["usage"], usage, "result.usage")
@@ -208,7 +213,7 @@ def _check_manifest(check: _Checker, run: SweepRun) -> None:
     return None
 
 
-def _check_summary(check: _Checker, run: SweepRun, costs: list[dict[str, Any]], finished: set[str]) -> None:
+def _check_summary(check: _Checker, run: SweepRun, engine: Engine, finished: set[str]) -> None:
     path = run.folder / "summary.json"
     if not path.exists():
         return check.differ(path, "is missing; `seedbed report` writes it")
@@ -224,8 +229,16 @@ def _check_summary(check: _Checker, run: SweepRun, costs: list[dict[str, Any]], 
         if cell.id not in finished and cell.id not in failures:
             check.differ(path, f"says nothing of {cell.title!r}, which has no result")
     choices = read_choices(run.folder)
+    sweep = run.plan.config.name
     summary = make_summary(
-        run.store, run.plan, costs, failures, published["status"], baseline=choices.baseline, margin=choices.margin
+        run.store,
+        run.plan,
+        cost_rows(engine, sweep, run.generation),
+        failures,
+        published["status"],
+        baseline=choices.baseline,
+        margin=choices.margin,
+        answerers=answerers(engine, sweep, run.generation),
     )
     check.compare(path, published, summary_json(summary))
     for name, render in FILES.items():

@@ -14,7 +14,16 @@ from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
 from seedbed.report.report_inputs import Material, Part, file_name, font_note
 from seedbed.report.sample_list import SampleBook
-from seedbed.report.tables import comparison_table, cost_table, dollars, number, p_value, suite_table, verdict_text
+from seedbed.report.tables import (
+    answerer_table,
+    comparison_table,
+    cost_table,
+    dollars,
+    number,
+    p_value,
+    suite_table,
+    verdict_text,
+)
 from seedbed.suite import Table
 from seedbed.sweep.registry import get_suite
 
@@ -74,6 +83,7 @@ def _header(summary: Summary) -> str:
 def _overview(summary: Summary, material: Material) -> Iterable[str]:
     outcomes = {name: sum(row["calls"] for row in summary.costs if row["outcome"] == name)
                 for name in ("paid", "reused", "failed", "lost")}  # fmt: skip
+    unknown = " + ?" if any(row["calls"] is None for row in summary.costs) else ""
     tiles = {
         "status": summary.status,
         "cells with results": f"{summary.n_cells - len(summary.missing)} of {summary.n_cells}",
@@ -81,11 +91,12 @@ def _overview(summary: Summary, material: Material) -> Iterable[str]:
         "errors / skipped": f"{sum(r.n_errors for r in summary.rows):,} / {sum(r.n_skipped for r in summary.rows):,}",
         "paid": f"${dollars(_total(summary, 'spent_usd'))}",
         "as if fresh": f"${dollars(_total(summary, 'list_usd'))}",
-        "calls paid / reused": f"{outcomes['paid']:,} / {outcomes['reused']:,}",
+        "calls paid / reused": f"{outcomes['paid']:,}{unknown} / {outcomes['reused']:,}",
         "calls failed / lost": f"{outcomes['failed']:,} / {outcomes['lost']:,}",
     }
     shown = (f'<div class="tile">{element("b", text)}{element("span", name)}</div>' for name, text in tiles.items())
     yield f'<div class="tiles">{"".join(shown)}</div>'
+    yield from (element("p", text, **{"class": "note warning"}) for text in summary.notes)
     firsts = {suite: summary.metrics[suite][0].name for suite in material.cells}
     verdicts = [[c.suite, c.benchmark, c.model, c.metric, c.label, c.baseline,
                  number(c.difference, 3, signed=True), p_value(c.p_holm), verdict_text(c)]
@@ -132,6 +143,9 @@ def _costs(summary: Summary) -> Iterable[str]:
         "paid: charged now. reused: known from an earlier call, $0. failed and lost attempts are counted, not hidden."
     )
     yield plain_table(Table("By phase, role, model and outcome", columns, rows, note))
+    if summary.answerers:
+        columns, rows = answerer_table(summary.answerers)
+        yield plain_table(Table("Who answered", columns, rows, "As the answers themselves say."))
 
 
 def _failures(summary: Summary, material: Material) -> Iterable[str]:
@@ -180,5 +194,5 @@ def _manifest(manifest: Mapping[str, Any], material: Material) -> Iterable[str]:
 
 
 def _total(summary: Summary, name: str) -> float | None:
-    values = [row[name] for row in summary.costs if row["calls"]]
+    values = [row[name] for row in summary.costs if row["calls"] != 0]
     return None if any(value is None for value in values) else sum(values)

@@ -80,7 +80,8 @@ def cost_table(costs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list
                "may be billed $"]  # fmt: skip
     rows = [
         [
-            *(str(row[name]) for name in ("phase", "role", "model", "outcome", "calls", "tokens_in", "tokens_out")),
+            *(str(row[name]) for name in ("phase", "role", "model", "outcome")),
+            *("?" if row[name] is None else str(row[name]) for name in ("calls", "tokens_in", "tokens_out")),
             dollars(row["spent_usd"]),
             dollars(row["list_usd"]),
             dollars(row["at_risk_usd"]),
@@ -109,6 +110,13 @@ def _beside(row: Row, metric: Metric, p: float | None) -> list[str]:
 def sizes(samples: int, seeds: int) -> str:
     """Samples x seeds."""
     return f"{samples} x {seeds}"
+
+
+def answerer_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of who answered."""
+    columns = ["model", "answered by", "fingerprint", "provider", "service tier", "answers"]
+    names = ("model", "answered_by", "fingerprint", "provider", "service_tier", "answers")
+    return columns, [["-" if row[name] is None else str(row[name]) for name in names] for row in rows]
 
 
 def figure(value: OverSeeds, digits: int) -> str:
@@ -164,7 +172,7 @@ def _counts(row: Row, *, unreadable: bool) -> list[str]:
     whole = sizes(asked // row.n_seeds if row.n_seeds else asked, row.n_seeds)
     lost = "" if row.n_seeds == row.n_seeds_planned else f" of {row.n_seeds_planned}"
     n = f"{whole}{lost}" if row.n == asked else f"{row.n} of {whole}{lost}"
-    tokens = row.tokens_in + row.tokens_out
+    tokens = "?" if row.uncounted else row.tokens_in + row.tokens_out
     counts = [row.n_errors, *([row.n_unreadable] if unreadable else []), row.n_skipped, tokens]
     return [n, *map(str, counts), dollars(row.list_usd), dollars(row.spent_usd)]
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from seedbed.analysis.results import SIMULATED_NOTE, Row, Summary
-from seedbed.report.tables import TextCell, TextTable, comparison_table, cost_table, suite_table
+from seedbed.report.tables import TextCell, TextTable, answerer_table, comparison_table, cost_table, suite_table
 
 
 def to_markdown(summary: Summary) -> str:
@@ -20,6 +20,7 @@ def to_markdown(summary: Summary) -> str:
         parts.append(f"**{SIMULATED_NOTE}**\n")
     finished = summary.n_cells - len(summary.missing)
     parts.append(f"Status: {summary.status}. {finished} of {summary.n_cells} cells have results.\n")
+    parts += [f"**Note: {plain_text(note)}**\n" for note in summary.notes]
     for suite in dict.fromkeys(row.suite for row in summary.rows):
         table = suite_table(summary, suite)
         parts += [f"## {table.title}\n", markdown_table(table) + "\n", *(f"{note}\n" for note in table.notes)]
@@ -31,6 +32,9 @@ def to_markdown(summary: Summary) -> str:
         rows = [[m["cell"], plain_text(m["reason"])] for m in summary.missing]
         parts += ["## Without a result\n", plain_markdown(["cell", "reason"], rows) + "\n"]
     parts += ["## Calls and costs\n", plain_markdown(*cost_table(summary.costs)) + "\n"]
+    if summary.answerers:
+        columns, rows = answerer_table(summary.answerers)
+        parts += ["## Who answered\n", plain_markdown(columns, [[plain_text(c) for c in row] for row in rows]) + "\n"]
     return "\n".join(parts)
 
 

@@ -132,7 +132,12 @@ TOY = Suite(
     title="Toy & sums",
     version="1",
     benchmarks={"sums": BenchmarkSpec(load, ToyOptions, Path(__file__))},
-    systems={"guess": SystemSpec(build_guess, GuessOptions, calls_per_case=0), "ask": SystemSpec(build_ask)},
+    systems={
+        "guess": SystemSpec(build_guess, GuessOptions, calls_per_case=0),
+        "ask": SystemSpec(build_ask),
+        # Says that it calls a model; whichever it calls, it is not by the ledger.
+        "own_client": SystemSpec(build_guess, GuessOptions),
+    },
     score=score,
     aggregate=aggregate,
     metrics=(Metric("digits", "Digits"), Metric("right", "Right_%", kind="rate"), Metric("f1", "F1", kind="pooled")),
@@ -160,7 +165,7 @@ experiments:
 """
 
 
-def finished_run(folder: Path, *, n: int = 24, nasty: bool = False, ask: bool = False) -> Path:
+def finished_run(folder: Path, *, n: int = 24, nasty: bool = False, ask: bool = False, also: str = "") -> Path:
     """A sweep of the toy suite, run phase by phase without Prefect; returns the folder of its run."""
     from seedbed.lm.runtime import close_runtimes
     from seedbed.phases.aggregate import aggregate, score_group
@@ -170,7 +175,7 @@ def finished_run(folder: Path, *, n: int = 24, nasty: bool = False, ask: bool = 
 
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "toys.yaml"
-    more = "      - ask" if ask else ""
+    more = "\n".join(f"      - {name}" for name in (["ask"] if ask else []) + ([also] if also else []))
     config.write_text(_SWEEP.format(n=n, nasty=str(nasty).lower(), more=more), encoding="utf-8")
     plan = make_plan(*load_config(config))
     run = str(prepare(plan, folder / "out"))

@@ -247,3 +247,19 @@ def test_what_is_just_allowed_passes_and_a_little_more_fails(
 ) -> None:
     assert verdict(entry(figures=replace(FIGURES, **at)), **config).verdict == "pass"
     assert verdict(entry(figures=replace(FIGURES, **beyond)), **config).verdict == "fail"
+
+
+def test_a_model_that_is_not_the_one_of_the_baseline_is_noted() -> None:
+    def answered(fingerprint: str | None) -> Entry:
+        who = {"model": "reader", "answered_by": "gpt-x", "fingerprint": fingerprint, "provider": "openai"}
+        return replace(entry(), answerers=[{**who, "service_tier": None, "answers": 100}])
+
+    before = baseline(answered("fp_1"))
+    result = judge(before, [answered("fp_2")], "completed", GateConfig(min_effect=0.1))
+    assert result.verdict == "pass"
+    notes = [reason.text for reason in result.reasons if reason.level == "note"]
+    assert notes == ["reader: its fingerprint was fp_1 in the baseline and is fp_2 now"]
+    same = judge(before, [answered("fp_1")], "completed", GateConfig(min_effect=0.1))
+    assert not same.reasons
+    # What one of the two does not know is no change.
+    assert not judge(before, [answered(None)], "completed", GateConfig(min_effect=0.1)).reasons

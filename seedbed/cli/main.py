@@ -90,7 +90,9 @@ def _parser() -> argparse.ArgumentParser:
             "--set", dest="overrides", metavar="FIELD=VALUE", action="append", default=[], help="override a field"
         )
         command.add_argument("--out", metavar="DIR", help="where results go (default: `out` of the config)")
-        if name != "plan":
+        if name == "plan":
+            command.add_argument("--json", action="store_true", help="the same as data")
+        else:
             command.add_argument(
                 "--fresh", action="store_true", help="use nothing made before: pay for every call again"
             )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
 from seedbed.cli.main import EXIT_OK
-from seedbed.lm.prices import token_cost
+from seedbed.phases.budget_check import check_budget
+from seedbed.phases.forecast import LATENCIES, REPLIES, Forecast, Range, SweepForecast, forecast, kind_of
+from seedbed.storage.paths import as_root
 from seedbed.storage.redact import redact
 from seedbed.sweep.config import load_config
-from seedbed.sweep.estimate import Estimate, estimate
 from seedbed.sweep.plan import Plan, make_plan
 
 
@@ -18,16 +20,66 @@ def run(arguments: argparse.Namespace) -> int:
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
     show_warnings(plan)
-    guesses = [estimate(plan, cell, token_cost) for cell in plan.cells]
-    total = sum(guesses, start=Estimate(0, 0, 0, 0.0))
+    found = forecast(plan, as_root(arguments.out or config.out))
+    if arguments.json:
+        print(json.dumps(_data(plan, found), indent=2))
+    else:
+        _show(plan, found)
+    warning = check_budget(plan, found)
+    if warning is not None:
+        print(f"warning: {warning}", file=sys.stderr)
+    return EXIT_OK
+
+
+def _show(plan: Plan, found: SweepForecast) -> None:
+    config, total = plan.config, found.total
     print(f"{config.name}: {len(plan.cells)} cells ({len(config.seeds)} seeds)")
-    for cell, guess in zip(plan.cells, guesses, strict=True):
-        print(f"  {cell.id[:12]}  {cell.title:<48} {guess.calls:>7} calls  {guess.shown_dollars:>10}")
-    tokens = total.tokens_in + total.tokens_out
-    print(f"about {total.calls} calls, {tokens} tokens, {total.shown_dollars} if nothing is reused")
+    for cell in plan.cells:
+        guess = found.cells[cell.id]
+        calls = f"{_count(guess.new_calls)} new calls"
+        print(f"  {cell.id[:12]}  {cell.title:<48} {calls:>22}  {_dollars(guess):>22}  {guess.basis}")
+    if any(guess.basis == "assumed" for guess in found.cells.values()):
+        kinds = sorted({kind_of(model) for model in config.models.values()})
+        replies = ", ".join(f"{REPLIES[kind][0]} to {REPLIES[kind][2]} ({kind} models)" for kind in kinds)
+        waits = ", ".join(f"{LATENCIES[kind][0]:g} to {LATENCIES[kind][1]:g} s ({kind})" for kind in kinds)
+        print(f"assumed, where nothing like it is on record: answers of {replies} tokens; calls of {waits}")
+    everything = total.known_calls + round(total.new_calls.likely)
+    print(
+        f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}, "
+        f"{_time(total.seconds)}"
+    )
+    if found.spent_usd:
+        print(f"spent so far: ${found.spent_usd:.4f}")
     if config.budget.max_usd is not None:
         print(f"capped at ${config.budget.max_usd:g} by budget.max_usd")
-    return EXIT_OK
+
+
+def _data(plan: Plan, found: SweepForecast) -> dict[str, object]:
+    return {
+        "sweep": plan.config.name,
+        "cells": [{"id": cell.id, "title": cell.title, **found.cells[cell.id].to_json()} for cell in plan.cells],
+        "total": found.total.to_json(),
+        "spent_usd": found.spent_usd,
+        "max_usd": plan.config.budget.max_usd,
+    }
+
+
+def _count(numbers: Range) -> str:
+    low, high = round(numbers.low), round(numbers.high)
+    return f"{round(numbers.likely):,}" if low == high else f"about {round(numbers.likely):,} ({low:,} to {high:,})"
+
+
+def _dollars(guess: Forecast) -> str:
+    if guess.usd is None:
+        return "price unknown"
+    return f"${guess.usd.low:.4f} to ${guess.usd.high:.4f}" if guess.usd.high else "$0"
+
+
+def _time(seconds: Range) -> str:
+    def shown(value: float) -> str:
+        return f"{value:.0f} s" if value < 100 else f"{value / 60:.0f} min" if value < 6000 else f"{value / 3600:.1f} h"
+
+    return f"{shown(seconds.low)} to {shown(seconds.high)} of calls"
 
 
 def show_warnings(plan: Plan) -> None:

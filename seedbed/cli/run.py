@@ -16,7 +16,7 @@ from seedbed.phases.prepare import prepare
 from seedbed.storage.paths import as_root
 from seedbed.sweep.checks import missing_keys
 from seedbed.sweep.config import load_config
-from seedbed.sweep.plan import make_plan
+from seedbed.sweep.plan import Plan, make_plan
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,6 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
     show_warnings(plan)
     root = as_root(arguments.out or config.out)
     check_runner(plan.config.runner)
+    if config.budget.max_usd is not None and not arguments.replay:
+        _refuse_small_budget(plan, root, fresh=arguments.fresh)
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
     # From here on there is something to go on with; --fresh would start over.
@@ -35,6 +37,15 @@ def run(arguments: argparse.Namespace) -> int:
         launched = run_sweep(folder, config.runner, to_go_on=f"To go on: {same_command(arguments)}")
     _conclude(launched, root, arguments)
     return leave(launched)
+
+
+def _refuse_small_budget(plan: Plan, root: Path, *, fresh: bool) -> None:
+    from seedbed.phases.budget_check import check_budget
+    from seedbed.phases.forecast import forecast
+
+    warning = check_budget(plan, forecast(plan, root, fresh=fresh))
+    if warning is not None:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def leave(launched: Launched) -> int:

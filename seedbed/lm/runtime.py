@@ -49,9 +49,7 @@ class LMRuntime:
         self.loop = asyncio.new_event_loop()
         # Systems without an async form, and optimizers' helpers, run here; asyncio's own executor has six threads.
         self._threads = LoopExecutor(_THREADS, thread_name_prefix="seedbed")
-        self.ledger = Ledger(
-            ledger_url, list_price=self._list_price, store_bodies=store_bodies, on_peers=self._on_peers
-        )  # fmt: skip
+        self.ledger = self._open_ledger(ledger_url, store_bodies=store_bodies)
         self._attempts = Attempts(self.ledger, self._stops, self.stop, replay=replay)
         self._thread = threading.Thread(target=self._run_loop, name="seedbed-lm", daemon=True)
         self._thread.start()
@@ -167,6 +165,9 @@ class LMRuntime:
             return cast("ClosableT", self._providers[name])
 
     # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _open_ledger(self, url: str, *, store_bodies: bool) -> Ledger:
+        return Ledger(url, list_price=self._list_price, store_bodies=store_bodies, on_peers=self._on_peers)
 
     def _model_state(self, name: str) -> ModelState:
         if name not in self._states:

@@ -14,12 +14,19 @@ from seedbed.sweep.plan import Plan
 _CHARS_PER_TOKEN = 4
 _PROMPT_OVERHEAD = 250
 """Tokens of a DSPy prompt beside its inputs: field descriptions, format, instructions."""
-_REPLY_TOKENS = 60
 _REFLECTION_TOKENS = 1500
 """Tokens of a prompt with an instruction and a few examples to reflect on."""
 
+ReplyTokens = Callable[[ModelConfig], int]
+"""How long an answer of a model is likely to be."""
 TokenCost = Callable[[ModelConfig, int, int], float | None]
 """Dollars of so many tokens in and out by a model; None where its price is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    dollars: TokenCost
+    replies: ReplyTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,11 @@ class Estimate:
         return "price unknown" if self.usd is None else f"${self.usd:.4f}"
 
 
-def estimate(plan: Plan, cell: Cell, cost: TokenCost) -> Estimate:
+def _short_replies(_model: ModelConfig) -> int:
+    return 60
+
+
+def estimate(plan: Plan, cell: Cell, cost: TokenCost, replies: ReplyTokens = _short_replies) -> Estimate:
     """What the optimise phase, if there is one, and the evaluation will take if nothing is found in the ledger."""
     resolved = plan.resolve(cell)
     suite = resolved.suite
@@ -49,27 +60,28 @@ def estimate(plan: Plan, cell: Cell, cost: TokenCost) -> Estimate:
     per_case = resolved.system_spec.calls_per_case + (suite.score_calls_per_case if judged else 0.0) + added
     budget = _budget(plan, cell)
     longer = budget.longer_prompts if budget else 1.0
-    tested = _calls(plan, cell, cost, plan.benchmark(cell).test, per_case, longer)
-    return tested if budget is None else tested + _search(plan, cell, cost, budget, per_case)
+    costs = _Costs(cost, replies)
+    tested = _calls(plan, cell, costs, plan.benchmark(cell).test, per_case, longer)
+    return tested if budget is None else tested + _search(plan, cell, costs, budget, per_case)
 
 
-def _calls(plan: Plan, cell: Cell, cost: TokenCost, cases: Sequence[Case], per_case: float, longer: float) -> Estimate:
+def _calls(plan: Plan, cell: Cell, costs: _Costs, cases: Sequence[Case], per_case: float, longer: float) -> Estimate:
     """Calls from the number of cases and what the suite says a case takes; tokens from the length of the inputs."""
     calls = round(len(cases) * per_case)
     characters = sum(len(str(value)) for case in cases for value in case.inputs.values())
     evidence = plan.resolve(cell).system_spec.evidence_tokens * len(cases)
     shown = characters / _CHARS_PER_TOKEN + _PROMPT_OVERHEAD * len(cases) + evidence
-    return _priced(plan, cell, cost, "task", calls, round(per_case * shown * longer))
+    return _priced(plan, cell, costs, "task", calls, round(per_case * shown * longer))
 
 
-def _search(plan: Plan, cell: Cell, cost: TokenCost, budget: Budget, per_case: float) -> Estimate:
+def _search(plan: Plan, cell: Cell, costs: _Costs, budget: Budget, per_case: float) -> Estimate:
     """Every scored example at the price of an average val case, and the reflections."""
     val = plan.benchmark(cell).val
-    once = _calls(plan, cell, cost, val, per_case, budget.longer_prompts)
+    once = _calls(plan, cell, costs, val, per_case, budget.longer_prompts)
     scored = budget.metric_calls * budget.fresh / max(1, len(val))
-    asked = _priced(plan, cell, cost, "task", round(once.calls * scored), round(once.tokens_in * scored))
+    asked = _priced(plan, cell, costs, "task", round(once.calls * scored), round(once.tokens_in * scored))
     reflected = budget.reflections * _REFLECTION_TOKENS
-    return asked + _priced(plan, cell, cost, "reflection", budget.reflections, reflected)
+    return asked + _priced(plan, cell, costs, "reflection", budget.reflections, reflected)
 
 
 def _budget(plan: Plan, cell: Cell) -> Budget | None:
@@ -83,6 +95,7 @@ def _budget(plan: Plan, cell: Cell) -> Budget | None:
     return spec.budget(SearchSize(resolved.optimizer_name, resolved.optimizer_options, *size))
 
 
-def _priced(plan: Plan, cell: Cell, cost: TokenCost, role: str, calls: int, tokens_in: int) -> Estimate:
-    tokens_out = calls * _REPLY_TOKENS
-    return Estimate(calls, tokens_in, tokens_out, cost(plan.resolve(cell).model(role)[1], tokens_in, tokens_out))
+def _priced(plan: Plan, cell: Cell, costs: _Costs, role: str, calls: int, tokens_in: int) -> Estimate:
+    model = plan.resolve(cell).model(role)[1]
+    tokens_out = calls * costs.replies(model)
+    return Estimate(calls, tokens_in, tokens_out, costs.dollars(model, tokens_in, tokens_out))

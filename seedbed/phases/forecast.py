@@ -1,0 +1,182 @@
+"""What a sweep will still take: calls, dollars and time, each as a range. Known answers are told from new ones by a
+replay against the ledger; what new ones take comes from stored neighbours, else from what is assumed of a kind of
+model."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from seedbed.lm.codec import is_reasoning_model
+from seedbed.lm.ledger.database import open_database
+from seedbed.lm.ledger.neighbours import Neighbours, neighbours
+from seedbed.lm.ledger.reads import cost_rows, generation_of
+from seedbed.lm.prices import price_of, token_cost
+from seedbed.lm.prices.price_list import list_entry
+from seedbed.lm.types import Usage
+from seedbed.phases.earlier_cells import earlier_cells
+from seedbed.storage.store import Store
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.config import ModelConfig
+from seedbed.sweep.estimate import estimate
+from seedbed.sweep.plan import Plan
+
+REPLIES = {"offline": (5, 60, 400), "reasoning": (200, 2500, 16_000), "other": (10, 200, 1500)}
+"""Tokens of an answer that are assumed of a kind of model: at least, likely, at most."""
+LATENCIES = {"offline": (0.0, 0.01), "reasoning": (3.0, 60.0), "other": (0.3, 10.0)}
+"""Seconds of a call, in the same way."""
+_CALLS = (0.5, 2.5)
+_INPUT = (0.4, 3.0)
+"""How far the number of calls and the length of prompts may be from what a suite declares."""
+_MEASURED = (0.8, 1.25)
+"""How far what was measured may be from what comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    low: float = 0.0
+    likely: float = 0.0
+    high: float = 0.0
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, self.likely + other.likely, self.high + other.high)
+
+    def times(self, low: float, high: float) -> Range:
+        return Range(self.low * low, self.likely, self.high * high)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Of a cell, or of a sweep."""
+
+    known_calls: int
+    new_calls: Range
+    tokens: Range
+    usd: Range | None
+    """None where a price is unknown."""
+    seconds: Range
+    basis: str
+    """`finished`, `replayed` against the ledger, `history` of equal cells, or `assumed`."""
+
+    def __add__(self, other: Forecast) -> Forecast:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        basis = self.basis if self.basis == other.basis else "mixed"
+        return Forecast(
+            self.known_calls + other.known_calls,
+            self.new_calls + other.new_calls,
+            self.tokens + other.tokens,
+            usd,
+            self.seconds + other.seconds,
+            basis,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+NOTHING = Forecast(0, Range(), Range(), Range(), Range(), "finished")
+
+
+@dataclass(frozen=True)
+class SweepForecast:
+    cells: Mapping[str, Forecast]
+    """By cell id."""
+    spent_usd: float
+    """What the sweep has spent already, since its last fresh start; it counts for a cap."""
+
+    @property
+    def total(self) -> Forecast:
+        return total(self.cells.values())
+
+
+def total(parts: Iterable[Forecast]) -> Forecast:
+    found = list(parts)
+    return sum(found[1:], start=found[0]) if found else NOTHING
+
+
+def forecast(plan: Plan, root: Path, *, fresh: bool = False) -> SweepForecast:
+    """Look at everything, call nobody and write nothing. A fresh start can use nothing that is on record."""
+    store = Store(root)
+    url = plan.config.ledger or store.ledger_url
+    if fresh or not _there(url):
+        return SweepForecast({cell.id: assumed(plan, cell) for cell in plan.cells}, 0.0)
+    engine = open_database(url)
+    try:
+        plan = replace(plan, generation=generation_of(engine, plan.config.name))
+        costs = cost_rows(engine, plan.config.name, plan.generation)
+        spent = sum((row["spent_usd"] or 0.0) + row["at_risk_usd"] for row in costs)
+        earlier = earlier_cells(store, plan)
+        history = {
+            cell.id: {phase: neighbours(engine, earlier[cell.id], phase) for phase in cell.phases}
+            for cell in plan.cells
+            if earlier[cell.id]
+        }
+    finally:
+        engine.dispose()
+    from seedbed.phases.forecast_replay import replayed  # brings DSPy
+
+    with tempfile.TemporaryDirectory() as scratch:
+        return SweepForecast(replayed(plan, root, url, history, Path(scratch)), spent)
+
+
+def assumed(plan: Plan, cell: Cell) -> Forecast:
+    """From what the suite declares and the kind of the model, where nothing is on record."""
+    guess = estimate(plan, cell, token_cost, lambda model: REPLIES[kind_of(model)][1])
+    if not guess.calls:
+        return NOTHING
+    model = plan.resolve(cell).model()[1]
+    low, _, high = REPLIES[kind_of(model)]
+    # At temperature 0 the seeds ask the same and share their answers.
+    shared = len(plan.config.seeds) if model.temperature == 0 else 1
+    calls = Range(guess.calls * _CALLS[0] / shared, guess.calls, guess.calls * _CALLS[1])
+    sent = Range(guess.tokens_in * _INPUT[0] * _CALLS[0] / shared, guess.tokens_in, guess.tokens_in * _INPUT[1])
+    got = Range(calls.low * low, guess.tokens_out, calls.high * min(high, model.max_tokens or high))
+    usd = None
+    if guess.usd is not None and price_of(model) is not None:
+        usd = Range(_usd(model, sent.low, got.low), guess.usd, max(guess.usd, _usd(model, sent.high, got.high)))
+    return Forecast(0, calls, sent + got, usd, seconds(model, calls, sent + got, ()), "assumed")
+
+
+def seconds(model: ModelConfig, calls: Range, tokens: Range, measured: Sequence[float]) -> Range:
+    """From the model's limits, and from the time that calls take."""
+    low, high = LATENCIES[kind_of(model)]
+    if measured:
+        ordered = sorted(measured)
+        low, high = ordered[len(ordered) // 4], ordered[(9 * len(ordered)) // 10]
+
+    def of(number: float, amount: float, latency: float) -> float:
+        bounds = [number * latency / model.limits.concurrency]
+        bounds += [60 * number / model.limits.rpm] if model.limits.rpm else []
+        bounds += [60 * amount / model.limits.tpm] if model.limits.tpm else []
+        return max(bounds)
+
+    middle = (low + high) / 2
+    return Range(of(calls.low, tokens.low, low), of(calls.likely, tokens.likely, middle),
+                 of(calls.high, tokens.high, high))  # fmt: skip
+
+
+def kind_of(model: ModelConfig) -> str:
+    """`offline`, `reasoning` (such models answer with thousands of tokens) or `other`."""
+    if model.simulated:
+        return "offline"
+    entry = list_entry(model.model) or {}
+    return "reasoning" if is_reasoning_model(model.model) or entry.get("supports_reasoning") else "other"
+
+
+def measured_range(likely: float, history: Neighbours, samples: float) -> Range:
+    """A total of so many samples like those on record."""
+    doubt = 2 * history.spread / max(1.0, samples) ** 0.5
+    return Range(likely * _MEASURED[0] * max(0.0, 1 - doubt), likely, likely * _MEASURED[1] * (1 + doubt))
+
+
+def _usd(model: ModelConfig, sent: float, got: float) -> float:
+    price = price_of(model)
+    return price.cost(Usage(round(sent), round(got))) if price else 0.0
+
+
+def _there(url: str) -> bool:
+    """A ledger that is not there is not made; one on a server is taken to be there."""
+    return not url.startswith("sqlite") or Path(url.partition(":///")[2]).exists()

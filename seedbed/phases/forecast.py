@@ -29,7 +29,7 @@ REPLIES = {"offline": (5, 60, 400), "reasoning": (200, 2500, 16_000), "other": (
 LATENCIES = {"offline": (0.0, 0.01), "reasoning": (3.0, 60.0), "other": (0.3, 10.0)}
 """Seconds of a call, in the same way."""
 _CALLS = (0.5, 2.5)
-_INPUT = (0.4, 3.0)
+_INPUT = (0.2, 3.0)
 """How far the number of calls and the length of prompts may be from what a suite declares."""
 _MEASURED = (0.8, 1.25)
 """How far what was measured may be from what comes."""
@@ -59,7 +59,7 @@ class Forecast:
     """None where a price is unknown."""
     seconds: Range
     basis: str
-    """`finished`, `replayed` against the ledger, `history` of equal cells, or `assumed`."""
+    """`finished`, `calls no model`, `replayed` against the ledger, or `assumed`; a sum of several is `mixed`."""
 
     def __add__(self, other: Forecast) -> Forecast:
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
@@ -126,7 +126,7 @@ def assumed(plan: Plan, cell: Cell) -> Forecast:
     """From what the suite declares and the kind of the model, where nothing is on record."""
     guess = estimate(plan, cell, token_cost, lambda model: REPLIES[kind_of(model)][1])
     if not guess.calls:
-        return NOTHING
+        return replace(NOTHING, basis="calls no model")
     model = plan.resolve(cell).model()[1]
     low, _, high = REPLIES[kind_of(model)]
     # At temperature 0 the seeds ask the same and share their answers.

@@ -59,7 +59,7 @@ def replay(plan: Plan, root: Path, looking: LookingRuntime, cell: Cell, scratch:
     """Ask the system and the scorers of a cell, with answers from the ledger alone. `scratch` is a folder for what they
     write."""
     run = _LookingRun(root, plan, Store(root), replay=True, looking=looking)
-    todo = [phase for phase in cell.phases if stale(run, cell, phase) is not None]
+    todo: list[Phase] = [phase for phase in cell.phases if stale(run, cell, phase) is not None]
     if "optimise" in todo:
         return Replayed([], {}, todo)
     looking.seen.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from seedbed.lm.types import Answerer, JsonDict, Usage
@@ -18,6 +19,7 @@ _MORE = (
     *("searches", "tier", "surcharges", "told_usd"),
 )
 """Fields of a usage that few responses have; the ledger keeps them in one column."""
+_rare = attrgetter(*_MORE)
 
 
 def told_usage(response: JsonDict) -> Usage | None:
@@ -123,8 +125,8 @@ def who_answered(response: JsonDict, provider: str) -> Answerer:
 
 def rare_fields(usage: Usage) -> dict[str, Any] | None:
     """What few usages have, by name, for the ledger; None where there is nothing of it."""
-    found = {name: value for name in _MORE if (value := getattr(usage, name))}
-    return found or None
+    values = _rare(usage)
+    return {name: value for name, value in zip(_MORE, values, strict=True) if value} if any(values) else None
 
 
 def with_rare_fields(usage: Usage, fields: Mapping[str, Any]) -> Usage:

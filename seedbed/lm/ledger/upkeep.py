@@ -56,7 +56,9 @@ def stats(engine: Engine) -> list[dict[str, Any]]:
             total("tokens_in"),
             total("tokens_out"),
             func.sum(_a.c.spent_usd).label("spent_usd"),
-            func.sum(cast((_a.c.outcome == "paid") & _a.c.spent_usd.is_(None), Integer)).label("unpriced"),
+            func.coalesce(func.sum(cast((_a.c.outcome == "paid") & _a.c.spent_usd.is_(None), Integer)), 0).label(
+                "unpriced"
+            ),
             func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk_usd"),
         )
         .group_by(_a.c.sweep)

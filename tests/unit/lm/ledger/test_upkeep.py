@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import time
@@ -12,7 +13,9 @@ import pytest
 
 from seedbed.cli.main import main
 from seedbed.errors import ReplayMiss
+from seedbed.lm.ledger import Begin, Ledger
 from seedbed.lm.ledger.database import open_database, sqlite_url
+from seedbed.lm.ledger.upkeep import stats
 from seedbed.lm.runtime import LMRuntime
 from tests.support import lm
 from tests.support.lm import located, model, runtime, scope, sums
@@ -149,3 +152,18 @@ def test_a_ledger_of_another_version_is_refused(tmp_path: Path) -> None:
     engine.dispose()
     with pytest.raises(UserError, match="schema version 99"):
         open_database(lm.ledger_url(tmp_path))
+
+
+def test_a_sweep_whose_first_call_is_still_in_flight_has_nothing_else(tmp_path: Path) -> None:
+    async def begin(ledger: Ledger) -> None:
+        await ledger.begin(Begin(scope(), "a", 1, None, b"{}", 0.5, ()))
+
+    ledger = Ledger(lm.ledger_url(tmp_path), list_price=lambda _model, _usage: None)
+    try:
+        asyncio.run(begin(ledger))
+        (row,) = stats(ledger.engine)
+    finally:
+        ledger.close()
+    assert [row[name] for name in ("paid", "reused", "failed", "lost", "in_flight")] == [0, 0, 0, 0, 1]
+    assert (row["tokens_in"], row["tokens_out"], row["unpriced"]) == (0, 0, 0)
+    assert (row["spent_usd"], row["at_risk_usd"]) == (None, 0.0)

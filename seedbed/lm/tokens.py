@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -45,7 +44,7 @@ def billed_usage(request: JsonDict, response: JsonDict) -> Usage | None:
     told, asked = told_usage(response), request.get("service_tier")
     if told is None or not isinstance(asked, str) or asked == "auto" or (told.tier or "").lower() in _SAYS_ALL:
         return told
-    return replace(told, tier=asked)
+    return told._replace(tier=asked)
 
 
 def count_tokens(text: str, model: str = "") -> int:

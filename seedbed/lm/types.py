@@ -7,15 +7,14 @@ dialect already or is a few lines away from it, and the bodies can be stored in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 JsonDict = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What one response used: all that its price depends on. `input` and `output` hold every token that is billed, the
-    other counts are parts of them; what no part names is plain text."""
+    other counts are parts of them; what no part names is plain text. A tuple, because one is made for every call."""
 
     input: int
     output: int
@@ -44,8 +43,7 @@ class Usage:
     """The cost as the provider itself states it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answerer:
+class Answerer(NamedTuple):
     """Who answered, as far as the response says."""
 
     model: str | None = None

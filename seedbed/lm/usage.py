@@ -131,12 +131,10 @@ def rare_fields(usage: Usage) -> dict[str, Any] | None:
 
 def with_rare_fields(usage: Usage, fields: Mapping[str, Any]) -> Usage:
     """The usage as it was before `rare_fields` took them out."""
-    from dataclasses import replace
-
     known = {name: value for name, value in fields.items() if name in _MORE}
     if "surcharges" in known:
         known["surcharges"] = tuple(known["surcharges"])
-    return replace(usage, **known)
+    return usage._replace(**known)
 
 
 def _searches(told: Mapping[str, Any], details: Mapping[str, Any]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -49,7 +48,7 @@ def cost_of(
         )
     if price is None:
         return None
-    return price.cost(replace(told, tier=service_tier) if service_tier else told, batch=batch, at=at)
+    return price.cost(told._replace(tier=service_tier) if service_tier else told, batch=batch, at=at)
 
 
 def token_cost(model: ModelConfig, tokens_in: int, tokens_out: int) -> float | None:

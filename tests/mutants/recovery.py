@@ -6,6 +6,7 @@ from tests.mutants.bug import STATE_MACHINE, Planted
 
 _BATCH = "seedbed/lm/ledger/batch_writer.py"
 _REPAIR = "seedbed/lm/ledger/repair.py"
+_CAPS_TEST = "tests/unit/lm/ledger/test_caps.py::test_"
 _ATTEMPTS_TEST = "tests/unit/lm/test_attempts.py::test_"
 
 RECOVERY = (
@@ -49,7 +50,7 @@ RECOVERY = (
         _BATCH,
         "mark_lost(connection, [*dead, self.owner], keys=",
         "mark_lost(connection, [self.owner], keys=",
-        (STATE_MACHINE,),
+        (f"{_CAPS_TEST}a_dead_process_has_its_request_taken_over_and_keeps_its_worst_case[sqlite]", STATE_MACHINE),
     ),
     Planted(
         "the attempts of dead writers are marked lost",

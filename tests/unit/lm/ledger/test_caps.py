@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.lm.ledger import Begin, Cap, End, Granted, Ledger, OverBudget
+from seedbed.lm.ledger.database import _own  # type: ignore[attr-defined]
 from seedbed.lm.types import Usage
 from tests.support import lm
 from tests.support.lm import budget_row, scope
@@ -42,3 +43,24 @@ def test_a_cap_counts_what_a_run_without_one_spent_in_between(tmp_path: Path) ->
     assert isinstance(answer, OverBudget)
     assert (answer.used_usd, answer.reserved_usd) == (9.0, 0.0)
     assert budget_row(tmp_path, "sweep:s") == (9.0, 0.0)
+
+
+@pytest.mark.usefixtures("each_ledger")
+def test_a_dead_process_has_its_request_taken_over_and_keeps_its_worst_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seedbed.lm.ledger.writer.HEARTBEAT_S", 3600.0)  # nobody else finds it dead first
+    dies, lives = (Ledger(lm.ledger_url(tmp_path), list_price=lambda _model, _usage: None) for _ in range(2))
+
+    async def work() -> list[str]:
+        begin = Begin(scope(), "the same", 1, None, b"{}", 3.0, SWEEP)
+        answers = [await dies.begin(begin), await lives.begin(begin)]
+        _own.discard((str(dies.engine.url), dies.owner))
+        return [type(answer).__name__ for answer in (*answers, await lives.begin(begin))]
+
+    try:
+        assert asyncio.run(work()) == ["Granted", "Busy", "Granted"]
+        assert budget_row(tmp_path, "sweep:s") == (3.0, 3.0)
+    finally:
+        dies.close()
+        lives.close()

@@ -26,6 +26,13 @@ def test_the_interval_is_students_t() -> None:
     assert figure.ci_high == pytest.approx(2.0 + 4.302652729696142 / 3**0.5)
 
 
+def test_the_interval_over_seeds_stays_in_the_range() -> None:
+    found = over_seeds([0.97, 1.0, 1.0], (0.0, 1.0))
+    assert found.ci_high == 1.0
+    assert found.ci_low is not None
+    assert found.ci_low < 0.97
+
+
 def test_a_seed_without_the_figure_is_left_out_and_not_counted() -> None:
     figure = over_seeds([1.0, None, 3.0])
     assert (figure.mean, figure.n_seeds) == (2.0, 2)

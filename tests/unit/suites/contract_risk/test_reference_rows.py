@@ -134,6 +134,21 @@ def test_the_console_and_every_table_of_systems_in_the_report_show_them(run: Swe
         assert all(name in str(table.rows) for name in TRIVIAL), table.title
 
 
+def test_a_figure_has_the_same_interval_in_the_suites_own_table(run: SweepRun) -> None:
+    material = start(run.store, run.plan)
+    summary = make_summary(run.store, run.plan, [], {}, "completed", watch=material.watch)
+    made = parts(material, summary)["contract_risk"]
+    table = next(part for part in made if isinstance(part, Table) and part.title.startswith("Ablations"))
+    own = {str(row[0]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    for row in summary.rows:
+        for column, name in (("Acc", "accuracy"), ("LWK", "kappa_linear"), ("Parse", "parse_rate")):
+            mean, samples = row.metrics[name].mean, row.samples[name]
+            # So few groups give a composed figure no interval.
+            ends = "" if samples.ci_low is None else f" [{samples.ci_low:.3f}, {samples.ci_high:.3f}]"
+            assert own[row.label][column] == (None if mean is None else f"{mean:.3f}{ends}")
+        assert row.samples["accuracy"].ci_low is not None
+
+
 def test_they_are_in_no_row_of_the_ledger_and_all_figures_verify(run: SweepRun) -> None:
     for cell in run.plan.cells:
         metrics = json.loads((run.store.cell_dir(cell) / "metrics.json").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import pytest
 
 from seedbed.storage.redact import redact
 from seedbed.storage.store import read_json, write_jsonl
-from seedbed.suite import CellResult, Failure, Figure, ScoreRow, Table
+from seedbed.suite import CellResult, Failure, Figure, ScoreRow, Shown, Table
 from seedbed.suites.finance_dialog.console import console
 from seedbed.suites.finance_dialog.report import report
 from seedbed.suites.finance_dialog.scorers import aggregate
@@ -35,6 +35,14 @@ def _cell(
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_the_suites_table_shows_the_intervals_of_the_reports_main_table(bench: Bench) -> None:
+    cell = replace(_cell(bench, "memory_agent", "m"), shown={"strict_key_hit_rate": Shown(0.7, 0.61, 0.79)})
+    table = report([cell])[0]
+    assert isinstance(table, Table)
+    shown = dict(zip(table.columns, table.rows[0], strict=True))
+    assert shown["M1 strict_key_hit_rate"] == "0.700 [0.610, 0.790]"
 
 
 def test_a_scored_cell_leaves_traces_rows_summary_and_manifest(bench: Bench) -> None:

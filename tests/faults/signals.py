@@ -54,7 +54,7 @@ class Ended:
     said: str
     lost: int
     phases: Counter[str]
-    """Those whose calls had just begun."""
+    """Those whose calls had just begun; none where there was nothing to sum up yet."""
 
     def problems(self) -> Iterator[str]:
         """What a user would miss."""
@@ -71,7 +71,7 @@ class Ended:
             yield f"no word of how to go on: {said[-800:]}"
         if self.moment.second_after_s is not None:
             return  # who signals twice wants no more
-        if "cells, results in" in said and "summary.md" not in said:
+        if self.phases and "summary.md" not in said:
             yield f"no summary: {said[-800:]}"
         if self.lost:
             yield f"{self.lost} calls in flight were lost ({dict(self.phases)})"

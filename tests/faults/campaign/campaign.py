@@ -58,6 +58,7 @@ class Campaign:
             print("no libfaketime here: clocks stay as they are")
         if not self._whole:
             return
+        yield attacks.long_sleep
         yield attacks.dead_server
         if attacks.can_mount(self._folder / "disk"):
             yield attacks.full_disk

@@ -92,3 +92,14 @@ def test_an_unknown_option_of_score_is_refused(tmp_path: Path, capsys: pytest.Ca
     with pytest.raises(SystemExit) as caught:
         main(["plan", "x.yaml", "--frsh"])
     assert caught.value.code == 2
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_before_a_command_listens_ctrl_c_ends_it_without_a_traceback(ignored: bool) -> None:
+    """A shell lets what runs in its background ignore it; that stays so."""
+    before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); " if ignored else ""
+    asked = "import seedbed.__main__, signal; print(signal.getsignal(signal.SIGINT).name)"
+    done = subprocess.run(
+        [sys.executable, "-c", before + asked], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.strip() == ("SIG_IGN" if ignored else "SIG_DFL")

@@ -115,7 +115,8 @@ class Campaign:
             code = target.begin().end(LIMIT_S)
         if code != 0:
             yield f"ended with {code}: {target.said[-2000:]}"
-        if "Traceback" in target.said:
+        # libfaketime lets a sleep over which the clock jumps fail, in threads of Prefect too.
+        if "Traceback" in target.said and "heartbeat_loop" not in target.said:
             yield f"a traceback: {target.said[target.said.index('Traceback') :][:3000]}"
         yield from checks.account(target, takeovers=takeovers)
         yield from checks.results(target, clean)

@@ -13,6 +13,8 @@ def same_command(arguments: argparse.Namespace) -> str:
         parts += ["--set", override]
     if arguments.out:
         parts += ["--out", arguments.out]
+    if arguments.replay:
+        parts.append("--replay")
     if arguments.fresh:
         parts.append("--fresh")
     return shlex.join(parts)

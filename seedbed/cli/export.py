@@ -1,19 +1,45 @@
-"""`seedbed export`: every sample of a sweep as one table, for pandas, R or a spreadsheet."""
+"""`seedbed export`: every sample of a sweep as one table, or a whole run as one archive."""
 
 from __future__ import annotations
 
 import argparse
 
 from seedbed.cli.main import EXIT_OK
+from seedbed.errors import UserError
 from seedbed.local.locate import locate
 from seedbed.storage.paths import as_path
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.archive is not None:
+        return _archive(arguments)
+    if arguments.with_data:
+        raise UserError("--with-data: belongs to --archive FILE.zip; a table holds no data files.")
     from seedbed.report.export import export
 
     found = locate(arguments.sweep, arguments.out)
-    target = as_path(arguments.to) if arguments.to else found.folder / f"samples.{arguments.format}"
-    rows = export(found.store, found.plan, target, arguments.format)
+    form = arguments.format or "csv"
+    target = as_path(arguments.to) if arguments.to else found.folder / f"samples.{form}"
+    rows = export(found.store, found.plan, target, form)
     print(f"{rows:,} samples in {target}")
+    return EXIT_OK
+
+
+def _archive(arguments: argparse.Namespace) -> int:
+    if arguments.to is not None or arguments.format is not None:
+        raise UserError("--archive FILE.zip holds a whole run: give --format and --to in a command of their own.")
+    if not arguments.archive.endswith(".zip"):
+        raise UserError(f"--archive {arguments.archive}: must end in .zip.")
+    from seedbed.phases.archive import write_archive
+
+    found = locate(arguments.sweep, arguments.out)
+    target = as_path(arguments.archive)
+    made = write_archive(found, target, with_data=arguments.with_data)
+    print(f"{target}: {made.n_files:,} files, {made.n_attempts:,} attempts of the ledger")
+    if made.code:
+        print(f"  with code of your own: {', '.join(made.code)}")
+    if made.left_out:
+        print(f"  without the data of {', '.join(made.left_out)}; --with-data puts it in")
+    print(f"  to check it: seedbed verify {target}")
+    print(f"  to make it again: seedbed run {target} --replay --out NEW_FOLDER")
     return EXIT_OK

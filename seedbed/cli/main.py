@@ -85,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
         if name == "demo":
             command.set_defaults(config="configs/demo.yaml")
         else:
-            command.add_argument("config", metavar="CONFIG", help="the sweep's YAML file")
+            more = "; or an archive (.zip) to make again, with --out" if name == "run" else ""
+            command.add_argument("config", metavar="CONFIG", help=f"the sweep's YAML file{more}")
         command.add_argument(
             "--set", dest="overrides", metavar="FIELD=VALUE", action="append", default=[], help="override a field"
         )
@@ -99,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--replay", action="store_true", help="make no call at all; fail on the first unknown one"
             )
+            command.add_argument("--trust-plugins", action="store_true", help="run code that came with an archive")
     status = add("status", "Show how far sweeps have come.")
     status.add_argument("sweep", metavar="SWEEP", nargs="?", help="name of a sweep; all if left out")
     costs = add("costs", "Show calls, tokens and dollars of a sweep by phase, role, model and outcome.")
@@ -202,11 +204,24 @@ def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
             "--margin", type=float, default=0.05, metavar="D", help="differences up to this are none (default: 0.05)"
         )
     verify = add("verify", "Recompute every published figure from the stored rows; fail on any difference.")
+    verify.add_argument(
+        "path", metavar="PATH", help="name of a sweep; or what somebody sent: a folder, a .zip, s3://BUCKET/PREFIX"
+    )
+    verify.add_argument(
+        "--published", action="store_true", help="do not make answers and scores again from the ledger's replies"
+    )
+    verify.add_argument(
+        "--trust-plugins", action="store_true", help="run code that came with the results; read it first"
+    )
     rescore = add("rescore", "Score the stored answers of a sweep again, without generating any.")
-    export = add("export", "Write every sample of a sweep as one table.")
-    export.add_argument("--format", choices=["csv", "parquet"], default="csv", help="default: csv")
+    export = add("export", "Write every sample of a sweep as one table, or a run as an archive to give away.")
+    export.add_argument("--format", choices=["csv", "parquet"], help="default: csv")
     export.add_argument("--to", metavar="FILE", help="where to (default: samples.FORMAT in the run's folder)")
-    for command in (report, verify, rescore, export):
+    export.add_argument(
+        "--archive", metavar="FILE.zip", help="pack results, ledger extract and config, for `verify` and `run --replay`"
+    )
+    export.add_argument("--with-data", action="store_true", help="put the files of your own benchmarks in the archive")
+    for command in (report, rescore, export):
         command.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of one of its runs")
     for command in (report, compare, verify, rescore, export):
         command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")

@@ -13,6 +13,7 @@ from seedbed.cli.plan import show_warnings
 from seedbed.local.launch import Launched, check_runner, run_sweep
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.prepare import prepare
+from seedbed.phases.received import is_archive, unpack_to_run
 from seedbed.storage.paths import as_root
 from seedbed.sweep.checks import missing_keys
 from seedbed.sweep.config import load_config
@@ -20,6 +21,9 @@ from seedbed.sweep.plan import Plan, make_plan
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if is_archive(arguments.config):
+        trusted: bool = arguments.trust_plugins
+        arguments.config = str(unpack_to_run(arguments.config, arguments.out, trust_plugins=trusted))
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
     if not arguments.replay:

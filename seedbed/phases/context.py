@@ -42,6 +42,8 @@ class SweepRun:
     replay: bool
     rescore: bool = False
     """Set where stored answers are scored again: nothing is generated."""
+    ledger: str | None = None
+    """Where the ledger lies, if elsewhere than the config says."""
 
     @property
     def generation(self) -> int:
@@ -49,7 +51,7 @@ class SweepRun:
 
     @property
     def ledger_url(self) -> str:
-        return self.plan.config.ledger or self.store.ledger_url
+        return self.ledger or self.plan.config.ledger or self.store.ledger_url
 
     def runtime(self) -> LMRuntime:
         """The LM runtime of this process for this sweep's models."""
@@ -64,15 +66,30 @@ class SweepRun:
 @lru_cache(maxsize=8)
 def open_run(folder: str) -> SweepRun:
     """The run whose plan lies in a folder; read once a process. Its root is found from where the folder lies now."""
-    path = as_path(folder)
-    settings = read_json(path / "run.json")
-    root = path.parent.parent.parent
+    return read_run(as_path(folder))
+
+
+def read_run(
+    folder: Path,
+    config_dir: Path | None = None,
+    *,
+    plugins_beside: bool = True,
+    moved: Mapping[str, str] | None = None,
+    ledger: str | None = None,
+) -> SweepRun:
+    """The run in a folder as it is now, with its config in `config_dir` where that is known better than by the run."""
+    settings = read_json(folder / "run.json")
+    root = folder.parent.parent.parent
+    beside = config_dir or config_folder(root, settings["config_dir"])
     return SweepRun(
-        folder=path,
-        plan=read_plan(path / "plan.json", config_folder(root, settings["config_dir"]), settings["generation"]),
+        folder=folder,
+        plan=read_plan(
+            folder / "plan.json", beside, settings["generation"], plugins_beside=plugins_beside, moved=moved
+        ),
         store=Store(root),
         replay=settings["replay"],
         rescore=settings["rescore"],
+        ledger=ledger,
     )
 
 

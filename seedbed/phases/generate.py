@@ -26,7 +26,7 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     failures = [p for p in predictions if isinstance(p, Failure)]
     # What a system's own answer brought about is scored: it is no reason to give the cell up.
     errors = [p.error for p in failures if not p.unreadable]
-    write_json(folder / "config.json", _config(context))
+    write_json(folder / "config.json", cell_config(context))
     files = write_rows(folder, "predictions.jsonl", [asdict(p) for p in predictions], "output", GENERATE_TIMES)
     # Without its marker the phase is not done, but what there is can be read.
     _refuse_too_many(context, len(cases), errors)
@@ -69,7 +69,7 @@ def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str,
         )
 
 
-def _config(context: CellContext) -> dict[str, Any]:
+def cell_config(context: CellContext) -> dict[str, Any]:
     """What this cell is, readable without the sweep it belongs to."""
     resolved = context.resolved
     return {

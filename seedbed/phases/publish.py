@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.analysis.results import MARGIN, Summary
-from seedbed.phases.summary import FILES, make_summary, write_summary
+from seedbed.phases.summary import FILES, make_summary, summary_files
+from seedbed.report.canvas import cjk_font
 from seedbed.report.page import page
 from seedbed.report.report_inputs import Part, file_name, parts, start
 from seedbed.report.sample_list import MAX_SAMPLES
@@ -19,11 +20,13 @@ from seedbed.suite import GENERATE_TIMES, SCORE_TIMES, Table
 from seedbed.sweep.manifest import manifest
 from seedbed.sweep.plan import Plan
 
-_OF_PHASES = (
+OF_PHASES = (
     *("cell.json", "config.json", "predictions.jsonl", "scores.jsonl", "metrics.json", "lm_history.jsonl"),
     *("manifest.json", "program.json", "candidates.jsonl", GENERATE_TIMES, SCORE_TIMES),
 )
 """Files of a cell whose hashes the markers of its phases hold."""
+_FIXED = ("plan.json", "run.json", "ran.json")
+"""Files of a run that are there before anything is published."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +49,40 @@ def publish(
     answerers: Sequence[Mapping[str, Any]] = (),
 ) -> list[Path]:
     """Write the files of a sweep's run; the manifest, which holds their hashes, last."""
+    about = {**about_sweep(plan, status, choices), "answerers": list(answerers)}
+    made = render(store, plan, costs, failures, about, choices)
+    for name, data in made.items():
+        if isinstance(data, bytes):
+            write_bytes(folder / name, data)
+        else:
+            write_text(folder / name, data)
+    _drop_old_plots(folder, made)
+    _write_manifest(folder, {**about, "results": result_hashes(store, plan)}, list(made))
+    return [folder / name for name in ("report.html", *(name for name in made if name != "report.html"))]
+
+
+def render(
+    store: Store,
+    plan: Plan,
+    costs: Sequence[Mapping[str, Any]],
+    failures: Mapping[str, str],
+    about: Mapping[str, Any],
+    choices: Choices,
+) -> dict[str, str | bytes]:
+    """Every file that a run publishes beside its manifest, by its name below the run's folder: made from the stored
+    rows and from what `about` says, and from nothing else. Nothing is written."""
     material = start(store, plan, choices.samples)
     summary = make_summary(
-        store, plan, costs, failures, status,
-        baseline=choices.baseline, margin=choices.margin, watch=material.watch, answerers=answerers,
+        store, plan, costs, failures, about["status"],
+        baseline=choices.baseline, margin=choices.margin, watch=material.watch, answerers=about["answerers"],
     )  # fmt: skip
     material.book.close()
     made = parts(material, summary)
-    files = [*write_summary(folder, summary), *_write_plots(folder, made)]
-    about = {**about_sweep(plan, status, choices), "answerers": list(answerers)}
-    report = folder / "report.html"
-    write_text(report, page(summary, material, made, about))
-    _write_manifest(folder, {**about, "results": _results(store, plan)}, [*files, report])
-    return [report, *files]
+    return {
+        **summary_files(summary),
+        **_plots(made),
+        "report.html": page(summary, material, made, about),
+    }
 
 
 def about_sweep(plan: Plan, status: str, choices: Choices) -> dict[str, Any]:
@@ -75,6 +99,7 @@ def about_sweep(plan: Plan, status: str, choices: Choices) -> dict[str, Any]:
         "baseline": choices.baseline,
         "margin": choices.margin,
         "samples": choices.samples,
+        "cjk_font": cjk_font(),
         "cells": [cell.id for cell in plan.cells],
     }
 
@@ -85,53 +110,48 @@ def read_choices(folder: Path) -> Choices:
     return Choices(data.get("baseline"), data.get("margin", MARGIN), data.get("samples", MAX_SAMPLES))
 
 
-def published_files(folder: Path) -> list[str]:
-    """Names of the files whose hashes the manifest holds."""
-    return sorted(read_json(folder / "manifest.json").get("files", {}))
-
-
 def manifest_digest(data: Mapping[str, Any]) -> str:
     """The hash of a manifest without its own hash."""
     return hash_json({key: value for key, value in data.items() if key not in ("digest", "schema_version")})
 
 
-def _write_manifest(folder: Path, about: Mapping[str, Any], files: Sequence[Path]) -> None:
-    fixed = [folder / name for name in ("plan.json", "run.json", "ran.json") if (folder / name).exists()]
-    hashes = {str(path.relative_to(folder)): hash_file(path) for path in [*fixed, *files]}
+def _write_manifest(folder: Path, about: Mapping[str, Any], files: Sequence[str]) -> None:
+    fixed = [name for name in _FIXED if (folder / name).exists()]
+    hashes = {name: hash_file(folder / name) for name in [*fixed, *files]}
     data = {**about, "files": hashes}
     write_json(folder / "manifest.json", {**data, "digest": manifest_digest(data)})
 
 
-def _results(store: Store, plan: Plan) -> dict[str, str]:
+def result_hashes(store: Store, plan: Plan) -> dict[str, str]:
     """Hashes of what lies beside the cells and no marker of a phase knows: metrics of groups, a suite's own files."""
     paths = [store.group_dir(group) / "metrics.json" for group in plan.groups()]
     for cell in plan.cells:
         folder = store.cell_dir(cell)
         # Whatever has an ending is a file.
-        paths += [folder / name for name in subfolders(folder) if "." in name and name not in _OF_PHASES]
+        paths += [folder / name for name in subfolders(folder) if "." in name and name not in OF_PHASES]
     root = f"{store.root}/"
     return {str(path).removeprefix(root): hash_file(path) for path in paths if path.exists()}
 
 
-def _write_plots(folder: Path, made: Mapping[str, Sequence[Part]]) -> list[Path]:
-    written: list[Path] = []
-    plots = folder / "plots"
+def _plots(made: Mapping[str, Sequence[Part]]) -> dict[str, str | bytes]:
+    found: dict[str, str | bytes] = {}
     for suite, own in made.items():
         for part in own:
             if isinstance(part, Table):
                 continue
             name = file_name(suite, part)
-            write_text(plots / f"{name}.svg", part.svg)
-            written.append(plots / f"{name}.svg")
+            found[f"plots/{name}.svg"] = part.svg
             if part.png:
-                write_bytes(plots / f"{name}.png", part.png)
-                written.append(plots / f"{name}.png")
-    keep = {path.name for path in written}
+                found[f"plots/{name}.png"] = part.png
+    return found
+
+
+def _drop_old_plots(folder: Path, made: Mapping[str, Any]) -> None:
+    plots = folder / "plots"
     if plots.exists():
         for old in plots.iterdir():
-            if old.name not in keep:
+            if f"plots/{old.name}" not in made:
                 old.unlink()
-    return written
 
 
 __all__ = [
@@ -141,6 +161,7 @@ __all__ = [
     "about_sweep",
     "manifest_digest",
     "publish",
-    "published_files",
     "read_choices",
+    "render",
+    "result_hashes",
 ]

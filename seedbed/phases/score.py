@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from seedbed.phases.result import write_result
 from seedbed.phases.scorers import add_scores, cell_metrics
 from seedbed.phases.times import write_rows
 from seedbed.storage.store import read_json, read_jsonl, write_json, write_jsonl
-from seedbed.suite import SCORE_TIMES, Prediction, ScoreRow, resolve
+from seedbed.suite import SCORE_TIMES, Metric, Prediction, ScoreRow, resolve
 from seedbed.sweep.manifest import manifest
 
 FILES = [
@@ -26,6 +26,9 @@ FILES = [
     "evaluation_results/result.json",
     "metric_logs/test.jsonl",
 ]
+
+OF_CASES = ("data_hash", "excluded", "warnings")
+"""Fields of a cell's manifest that are known from its cases."""
 
 
 def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -45,14 +48,10 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     write_json(folder / "metrics.json", {"metrics": {context.cell.label: metrics}, "usage": usage})
     executions = [*(done["execution"] for done in before.values()), context.execution]
     write_jsonl(folder / "lm_history.jsonl", history(engine, context.cell.id, executions))
-    primary = context.resolved.metrics[0].name
-    write_jsonl(
-        folder / "metric_logs" / "test.jsonl",
-        ({"sample_id": row.sample_id, "status": row.status, "score": row.scores.get(primary)} for row in rows),
-    )
+    write_jsonl(folder / "metric_logs" / "test.jsonl", metric_log(context.resolved.metrics[0], rows))
     write_result(context, folder, metrics, usage)
     who = answerers(engine, context.run.plan.config.name, context.run.generation, cell=context.cell.id)
-    write_json(folder / "manifest.json", _manifest(context, who))
+    write_json(folder / "manifest.json", cell_manifest(context, who))
     return [*written, *FILES], {**context.account(), "metrics": metrics, "usage": usage}
 
 
@@ -78,19 +77,28 @@ def _earlier_phases(context: CellContext, folder: Path) -> dict[str, dict[str, A
     return {phase: read_json(folder / "done" / f"{phase}.json")["result"] for phase in before}
 
 
-def _manifest(context: CellContext, who: list[dict[str, Any]]) -> Mapping[str, Any]:
+def metric_log(primary: Metric, rows: Sequence[ScoreRow]) -> list[dict[str, Any]]:
+    """The first metric of every sample: metric_logs/test.jsonl."""
+    return [{"sample_id": row.sample_id, "status": row.status, "score": row.scores.get(primary.name)} for row in rows]
+
+
+def cell_manifest(
+    context: CellContext, who: Sequence[Mapping[str, Any]], *, with_cases: bool = True
+) -> Mapping[str, Any]:
+    """What the cell was made with: manifest.json. Without the cases at hand, what is known from them is left out."""
     plan, cell, resolved = context.run.plan, context.cell, context.resolved
     roles = ("task", *resolved.roles)
-    return manifest(
+    found = manifest(
         cell_id=cell.id,
         config_hash=plan.config_hash,
-        data_hash=plan.data_hash(cell),
+        data_hash=plan.data_hash(cell) if with_cases else "",
         simulated=any(resolved.model(role)[1].simulated for role in roles),
         suite={"name": resolved.suite.name, "version": resolved.suite.version},
         score_key=cell.key("score"),
         roles={role: resolved.model(role)[0] for role in roles},
         answerers=[{name: value for name, value in row.items() if name != "answers"} for row in who],
-        excluded=dict(context.benchmark.excluded),
-        warnings=list(context.benchmark.warnings),
+        excluded=dict(context.benchmark.excluded) if with_cases else {},
+        warnings=list(context.benchmark.warnings) if with_cases else [],
         benchmark_options=resolved.benchmark_options.model_dump(mode="json"),
     )
+    return found if with_cases else {name: value for name, value in found.items() if name not in OF_CASES}

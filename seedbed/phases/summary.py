@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from seedbed.analysis.answerers import changes_within
@@ -20,11 +19,11 @@ from seedbed.phases.uncounted import uncounted_note
 from seedbed.report.latex import to_latex
 from seedbed.report.tables import cost_table, dollars
 from seedbed.report.writers import csv_text, to_csv, to_markdown
-from seedbed.storage.store import SCHEMA_VERSION, Store, write_json, write_text
+from seedbed.storage.store import Store, json_text
 from seedbed.sweep.plan import Plan
 from seedbed.sweep.registry import get_suite
 
-__all__ = ["FILES", "Summary", "cost_table", "dollars", "make_summary", "write_summary"]
+__all__ = ["FILES", "Summary", "cost_table", "dollars", "make_summary", "summary_files"]
 
 FILES: Mapping[str, Callable[[Summary], str]] = {
     "summary.csv": to_csv,
@@ -85,14 +84,6 @@ def _uncounted_costs(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def write_summary(folder: Path, summary: Summary) -> list[Path]:
-    """summary.json and the files above, in the sweep's folder."""
-    write_json(folder / "summary.json", as_data(summary))
-    for name, render in FILES.items():
-        write_text(folder / name, render(summary))
-    return [folder / "summary.json", *(folder / name for name in FILES)]
-
-
-def summary_json(summary: Summary) -> dict[str, Any]:
-    """What summary.json holds."""
-    return {"schema_version": SCHEMA_VERSION, **as_data(summary)}
+def summary_files(summary: Summary) -> dict[str, str]:
+    """summary.json and the files above, by name."""
+    return {"summary.json": json_text(as_data(summary)), **{name: render(summary) for name, render in FILES.items()}}

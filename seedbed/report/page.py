@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
+from seedbed.report.canvas import NO_CJK_FONT
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
-from seedbed.report.report_inputs import Material, Part, file_name, font_note
+from seedbed.report.report_inputs import Material, Part, file_name
 from seedbed.report.sample_list import SampleBook
 from seedbed.report.tables import (
     answerer_table,
@@ -189,8 +190,8 @@ def _manifest(manifest: Mapping[str, Any], material: Material) -> Iterable[str]:
     yield f"<pre>{escape(json.dumps(manifest, ensure_ascii=False, indent=2))}</pre>"
     config = json.dumps(material.plan.config.model_dump(mode="json"), ensure_ascii=False, indent=2)
     yield f"<details><summary>the sweep's config</summary><pre>{escape(config)}</pre></details>"
-    if note := font_note():
-        yield element("p", note, **{"class": "note"})
+    if not manifest["cjk_font"]:
+        yield element("p", NO_CJK_FONT, **{"class": "note"})
 
 
 def _total(summary: Summary, name: str) -> float | None:

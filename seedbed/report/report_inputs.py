@@ -10,7 +10,7 @@ from typing import Any
 
 from seedbed.analysis.results import Summary
 from seedbed.analysis.score_table import ScoreTable, TableKey
-from seedbed.report.canvas import NO_CJK_FONT, Plot, cjk_font, style
+from seedbed.report.canvas import Plot, style
 from seedbed.report.curves import cases_of, learning_curves, option_curves, slices
 from seedbed.report.plots import Curve, bars_plot, curves_plot, differences_plot, pareto_plot, seeds_plot
 from seedbed.report.sample_list import MAX_SAMPLES, SampleBook
@@ -71,10 +71,6 @@ def parts(material: Material, summary: Summary) -> dict[str, list[Part]]:
         return {
             suite: [*_generic(material, summary, suite), *_own(material, summary, suite)] for suite in material.cells
         }
-
-
-def font_note() -> str:
-    return "" if cjk_font() else NO_CJK_FONT
 
 
 def _generic(material: Material, summary: Summary, suite: str) -> list[Part]:

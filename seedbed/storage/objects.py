@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from seedbed.storage.paths import filesystem, is_local
+from seedbed.errors import UserError
+from seedbed.storage.paths import filesystem, is_local, read_bytes
 
 
 def put(path: Path, data: bytes) -> None:
@@ -87,6 +88,16 @@ def download(path: Path, folder: Path) -> Path:
     with path.open("rb") as source, target.open("wb") as handle:
         shutil.copyfileobj(source, handle)
     return target
+
+
+def download_folder(prefix: Path, folder: Path) -> None:
+    """Copies of all objects under a prefix, in a local folder."""
+    for name in _listed(prefix):
+        if ".." in name.split("/"):
+            raise UserError(f"{prefix}/{name}: would be written outside the folder; it is not fetched.")
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(read_bytes(prefix / name))
 
 
 def _listed(folder: Path) -> dict[str, int]:

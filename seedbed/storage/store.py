@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from filelock import FileLock, Timeout
 
@@ -81,12 +81,20 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """A JSON object with its schema version in front."""
+    write_text(path, json_text(data))
+
+
+def json_text(data: Mapping[str, Any]) -> str:
+    """What `write_json` writes."""
     text = json.dumps({"schema_version": SCHEMA_VERSION, **data}, ensure_ascii=False, indent=2, allow_nan=False)
-    write_text(path, text + "\n")
+    return text + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(read_bytes(path))
+    data: Any = json.loads(read_bytes(path))
+    if not isinstance(data, dict):
+        raise UserError(f"{path}: holds no JSON object; it is not what Seedbed wrote.")
+    data = cast("dict[str, Any]", data)
     if data.get("schema_version") != SCHEMA_VERSION:
         raise UserError(f"{path}: schema_version is {data.get('schema_version')}, this Seedbed reads {SCHEMA_VERSION}.")
     return data

@@ -12,7 +12,7 @@ import ast
 import importlib
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -46,6 +46,25 @@ def is_built_in(target: Callable[..., Any] | str) -> bool:
     """Whether code is Seedbed's own, whose suites declare their version."""
     name = target.partition(":")[0] if isinstance(target, str) else getattr(target, "__module__", "")
     return name.partition(".")[0] == "seedbed"
+
+
+def user_files(modules: Iterable[str]) -> dict[str, Path]:
+    """The files of modules and of all of the user's that they import, by the place below which Python finds them."""
+    found: dict[str, Path] = {}
+    waiting = [sys.modules[name] for name in modules if name in sys.modules]
+    while waiting:
+        module = waiting.pop()
+        source, file = _source_of(module), getattr(module, "__file__", None)
+        if source is None or file is None or not is_users(module):
+            continue
+        path, parts = Path(file), module.__name__.split(".")
+        name = "/".join(parts) + ("/__init__.py" if path.name == "__init__.py" else ".py")
+        if name not in found:
+            found[name] = path
+            homes = [".".join(parts[:depth]) for depth in range(1, len(parts))]
+            homes += [place for home, own in source.imports.values() for place in (home, f"{home}.{own}")]
+            waiting += [sys.modules[home] for home in homes if home in sys.modules]
+    return found
 
 
 def _fallback(target: Any) -> Any:

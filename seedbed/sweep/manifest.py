@@ -20,10 +20,15 @@ _PACKAGES = (
     "gepa",
     "numpy",
     "pandas",
+    "scipy",
+    "matplotlib",
     "bm25s",
     "FlagEmbedding",
     "torch",
 )
+
+MADE_WITH = ("git", "python", "platform", "packages")
+"""Fields that say on what machine and with which versions something was made: nobody can compute them again."""
 
 
 def manifest(*, cell_id: str, config_hash: str, data_hash: str, simulated: bool, **more: Any) -> Mapping[str, Any]:

@@ -47,6 +47,8 @@ class Plan:
     cells: tuple[Cell, ...]
     generation: int = 0
     """Which fresh start of the sweep it belongs to; results of an earlier one do not count."""
+    moved: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Paths of data that are others here than the config says, as in an archive."""
     _loaded: dict[tuple[int, str], Benchmark] = field(default_factory=dict[tuple[int, str], Benchmark], repr=False)
     _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -133,19 +135,48 @@ class Plan:
 
     @cached_property
     def _lookup(self) -> Lookup:
-        return Lookup(self.config, self.config_dir)
+        return Lookup(self.config, self.config_dir, moved=self.moved)
 
 
-def read_plan(path: Path, config_dir: Path, generation: int) -> Plan:
-    """The plan of a sweep as it was written; its plugins are imported."""
+def read_plan(
+    path: Path,
+    config_dir: Path,
+    generation: int,
+    *,
+    plugins_beside: bool = True,
+    moved: Mapping[str, str] | None = None,
+) -> Plan:
+    """The plan of a sweep as it was written; its plugins are imported, those beside the config only if they may be."""
     data = json.loads(read_bytes(path))
     if data["schema_version"] != PLAN_SCHEMA_VERSION:
         raise UserError(
             f"{path}: schema_version is {data['schema_version']}, this Seedbed reads {PLAN_SCHEMA_VERSION}."
         )
     config = SweepConfig.model_validate(data["config"])
-    import_plugins(config.plugins, config_dir)
-    return Plan(config, config_dir, tuple(Cell(**cell) for cell in data["cells"]), generation)
+    import_plugins(config.plugins, config_dir if plugins_beside else None)
+    return Plan(config, config_dir, tuple(Cell(**cell) for cell in data["cells"]), generation, moved or {})
+
+
+def as_written(plan: Plan) -> SweepConfig:
+    """The config of a plan without the systems that suites added to it: planned anew, it gives the same cells."""
+    experiments = [
+        experiment.model_copy(update={"systems": _without_added(experiment)}) for experiment in plan.config.experiments
+    ]
+    config = plan.config.model_copy(update={"experiments": experiments})
+    try:
+        again = make_plan(config, YamlFile(plan.config_dir / "plan.json", {}, {}))
+    except (OSError, UserError):
+        # The data is gone. A user who names such a system does so in another place than the last, or with options.
+        return config
+    return config if [c.id for c in again.cells] == [c.id for c in plan.cells] else plan.config
+
+
+def _without_added(experiment: Experiment) -> list[SystemConfig]:
+    added = [SystemConfig(name=name) for name in get_suite(experiment.suite).reference_systems]
+    systems = list(experiment.systems)
+    while len(systems) > 1 and systems[-1] in added:
+        systems.pop()
+    return systems
 
 
 def make_plan(config: SweepConfig, source: YamlFile) -> Plan:

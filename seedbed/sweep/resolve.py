@@ -30,9 +30,17 @@ class Lookup:
     """The names of a config, with what was found behind them. `source` says where a wrong option stands; a plan read
     from its file has none and needs none."""
 
-    def __init__(self, config: SweepConfig, folder: Path, source: YamlFile | None = None) -> None:
+    def __init__(
+        self,
+        config: SweepConfig,
+        folder: Path,
+        source: YamlFile | None = None,
+        *,
+        moved: Mapping[str, str] | None = None,
+    ) -> None:
         self._config = config
         self._folder = folder
+        self._moved = moved or {}
         self._source = source or YamlFile(folder / "plan.json", {}, {})
         self._found: dict[_Names, ResolvedCell] = {}
         self._scoring: dict[_Names, Mapping[str, str]] = {}
@@ -134,7 +142,7 @@ class Lookup:
             raise option_error(error, kind, f"{what} {entry.name!r}", self._source, at) from None
 
     def _data(self, name: str, chosen: Path | None, shipped: Path | None, at: FieldPath) -> Path:
-        data = shipped if chosen is None else self._folder / chosen
+        data = shipped if chosen is None else self._folder / self._moved.get(str(chosen), chosen)
         if data is None:
             raise self._source.error((*at, "path"), f"benchmark {name!r} ships no data; give the path of a file.")
         if self._source.data and not data.exists():

@@ -38,6 +38,7 @@ from seedbed.storage.paths import file_mask
 __all__ = [
     "DEAD_AFTER_S",
     "HEARTBEAT_S",
+    "begin_reading",
     "heartbeat",
     "nowait_connection",
     "open_database",
@@ -237,6 +238,11 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
     # NORMAL with a write-ahead log survives the death of the process; only a power cut can lose the last commits.
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=60000", "temp_store=MEMORY"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def begin_reading(connection: Connection) -> None:
+    """For engines that only read."""
+    connection.exec_driver_sql("BEGIN")
 
 
 def _begin(connection: Connection) -> None:

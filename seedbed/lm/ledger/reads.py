@@ -148,6 +148,17 @@ def history(engine: Engine, cell: str, executions: Sequence[str]) -> Iterator[di
             yield data
 
 
+def unanswered(engine: Engine, cell: str) -> int:
+    """How many requests of a cell have no reply on record: all attempts failed, or it was empty, or none is kept."""
+    query = (
+        select(func.count(_a.c.key.distinct()))
+        .outerjoin(schema.responses, schema.responses.c.key == _a.c.key)
+        .where(_a.c.cell == cell, schema.responses.c.key.is_(None))
+    )
+    with reading(engine) as connection:
+        return connection.scalar(query) or 0
+
+
 def generation_of(engine: Engine, sweep: str) -> int:
     """The number of a sweep's last fresh start; 0 unless it was once started with --fresh."""
     with reading(engine) as connection:

@@ -117,14 +117,15 @@ def export_ledger(engine: Engine, sweep: str | None, target: Path) -> int:
         ):
             rows = source.execution_options(yield_per=_CHUNK).execute(query).mappings()
             for part in rows.partitions(_CHUNK):
-                copied = [_masked(row) for row in part] if table is _q else [dict(row) for row in part]
+                copied = [masked_request(row) for row in part] if table is _q else [dict(row) for row in part]
                 connection.execute(insert(table), copied)
                 count += len(part) if table is _a else 0
     copy.dispose()
     return count
 
 
-def _masked(request: RowMapping) -> dict[str, Any]:
+def masked_request(request: RowMapping) -> dict[str, Any]:
+    """A row of requests without the secrets in it, as it may be given away."""
     said = redact(zlib.decompress(request["body"]).decode())
     return {"key": request["key"], "body": zlib.compress(said.encode())}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,10 @@ settings.register_profile(
     "mutants", settings.get_profile("seedbed"), phases=[Phase.explicit, Phase.generate], database=None, derandomize=True
 )
 settings.load_profile("seedbed")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in the background so, and programs started from here would never hear Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SERVERS = {"seedbed_home", "postgres", "s3"}
 

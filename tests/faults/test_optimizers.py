@@ -13,7 +13,7 @@ from seedbed.lm.runtime import LMRuntime
 from tests.support.lm import assert_books_agree, runtime, scope
 from tests.support.loopback import Loopback
 
-FAULTS = {"rate_limit": 0.04, "server": 0.04, "reset": 0.04, "no_usage": 0.04}
+FAULTS = {"rate_limit": 0.08, "server": 0.08, "reset": 0.08, "no_usage": 0.08}
 
 TRAIN = [dspy.Example(question=f"Is {n} even?", answer="yes").with_inputs("question") for n in range(12)]
 

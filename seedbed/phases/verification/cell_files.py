@@ -24,9 +24,9 @@ from seedbed.storage.redact import redact
 from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suite import GENERATE_TIMES, SCORE_TIMES, Failure, ScoreRow
 from seedbed.sweep.cell import Cell, Phase, cell_id, model_identity
-from seedbed.sweep.config import ModelConfig
-from seedbed.sweep.identity import answers_of
+from seedbed.sweep.identity import answers_of, case_hash
 from seedbed.sweep.manifest import MADE_WITH
+from seedbed.sweep.model_config import ModelConfig
 
 LEDGER = "the ledger gives"
 _PLAN = "the plan gives"
@@ -43,7 +43,11 @@ def check_identity(check: Checker, run: SweepRun, cell: Cell, *, with_cases: boo
     """A cell's id is the hash of its parts, and its parts are those of the plan's config, this code and this data."""
     path = run.folder / "plan.json"
     check.compare(path, cell.id, cell_id(cell.answers), f"the id of {cell.title!r}", "its parts give")
-    computed = answers_of(run.plan.resolve(cell), cell.seed) if with_cases else {}
+    computed: Mapping[str, str] = {}
+    if with_cases:
+        resolved = run.plan.resolve(cell)
+        cases = case_hash(run.plan.benchmark(cell)) if resolved.benchmark_spec.known_by_cases else None
+        computed = answers_of(resolved, cell.seed, cases)
     for name, expected in computed.items():
         if cell.answers.get(name) != expected:
             told = f"the part {name!r} of {cell.title!r} is not what the config, the code and the data here give"

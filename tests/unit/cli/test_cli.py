@@ -51,8 +51,8 @@ def test_a_users_mistake_is_one_sentence_and_exit_code_2(capsys: pytest.CaptureF
     assert error.startswith("seedbed: no/such/file.yaml: no such file")
 
 
-def test_plan_lists_cells_with_estimates(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", str(ROOT / "configs/demo.yaml"), "--set", "seeds=[0]"]) == 0
+def test_plan_lists_cells_with_estimates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(ROOT / "configs/demo.yaml"), "--set", "seeds=[0]", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "multi · tiny · reader · seed 0" in out
     assert "calls" in out.splitlines()[-2]

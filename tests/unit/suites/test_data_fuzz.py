@@ -141,7 +141,7 @@ def test_a_mutated_benchmark_is_read_as_what_it_is_or_refused_in_a_sentence(
     file.write_bytes(mutated(file.read_bytes(), Random(seed)))
     config = _config(folder, suite, benchmark)
     capsys.readouterr()
-    code = main(["plan", str(config)])
+    code = main(["plan", str(config), "--out", str(folder / "out")])
     told = capsys.readouterr().err
     if code == 0:
         meant = _meant(suite, benchmark, data)

@@ -30,6 +30,7 @@ def call(timeout_s: float = 5.0, body: JsonDict = BODY, **options: object) -> Js
     return asyncio.run(provider.chat(body, Attempt("k", None, 0, 1, timeout_s)))
 
 
+@pytest.mark.slow
 def test_faults_come_at_their_rates() -> None:
     errors = ErrorRates(rate_limit=0.3, server=0.2, timeout=0.1)
     seen = Counter(outcome(errors, key=f"key {i}") for i in range(600))

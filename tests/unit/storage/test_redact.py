@@ -104,6 +104,7 @@ FORMS: list[Callable[[str], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=30)
 @given(value=st.text(string.ascii_letters + "0123456789\"'\\&<>|=+/ é", min_size=16).map(lambda v: f"q{v}7"))

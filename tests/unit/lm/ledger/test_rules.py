@@ -220,6 +220,7 @@ def _no_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seedbed.lm.ledger.writer.HEARTBEAT_S", 3600.0)
 
 
+@pytest.mark.slow
 def test_in_any_order_on_sqlite(tmp_path: Path) -> None:
     class OnSqlite(LedgerRules):
         def __init__(self) -> None:

@@ -106,6 +106,7 @@ def test_a_folder_without_weights_is_an_error_with_the_remedy(sweep: MakeSweep, 
             tried.outputs("multi")
 
 
+@pytest.mark.slow
 def test_bge_m3_and_a_reranker_from_local_folders_give_the_same_candidates_to_all(
     sweep: MakeSweep, tiny_bge: tuple[Path, Path]
 ) -> None:

@@ -40,6 +40,7 @@ def _fresh_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(batch, name, batch.CodePointTable(compute))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_restless")
 def test_eight_threads_that_score_first_answers_at_once_get_the_right_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [(metrics.rlc(text, lang), metrics.f1_score(text, text, lang)) for text, lang in ANSWERS]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from seedbed.analysis.means import mean, sample_std
 from seedbed.errors import is_stop
+from seedbed.phases.passes import with_passes
 from seedbed.phases.predict import describe
 from seedbed.suite import Case, Failure, Prediction, Scored, ScoreRow, ScorerValue, resolve
 from seedbed.suites.kit.outcomes import worst_scores
@@ -42,7 +43,7 @@ async def add_scores(
             row = await _scored(context, scorer, case, given.output, row)
         return row
 
-    return await context.each(cases, one)
+    return with_passes(context.resolved.passes, cases, await context.each(cases, one))
 
 
 async def _scored(
@@ -94,12 +95,12 @@ def _as_scored(value: ScorerValue, metrics: Sequence[str]) -> Scored:
 def cell_metrics(resolved: ResolvedCell, rows: Sequence[ScoreRow]) -> dict[str, Any]:
     """The flat metrics of a cell: the suite's, and mean, std and n of each metric that was added."""
     metrics = dict(resolve(resolved.suite.aggregate)(rows))
-    for scorer in resolved.scorers:
-        for metric in scorer.metrics:
-            values = [v for row in rows if row.status == "ok" and (v := row.scores.get(metric.name)) is not None]
-            metrics |= {
-                metric.name: mean(values),
-                f"{metric.name}_std": sample_std(values),
-                f"n_{metric.name}": len(values),
-            }
+    added = [metric for scorer in resolved.scorers for metric in scorer.metrics]
+    for metric in (*added, *(figure.metric for figure in resolved.passes)):
+        values = [v for row in rows if row.status == "ok" and (v := row.scores.get(metric.name)) is not None]
+        metrics |= {
+            metric.name: mean(values),
+            f"{metric.name}_std": sample_std(values),
+            f"n_{metric.name}": len(values),
+        }
     return metrics

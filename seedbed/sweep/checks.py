@@ -17,6 +17,7 @@ from seedbed.sweep.cell import BASELINE, Cell
 from seedbed.sweep.config import BenchmarkConfig, Experiment, OptimizerConfig, ScorerConfig, SweepConfig, SystemConfig
 from seedbed.sweep.optimizers import find_optimizer, optimizer_names
 from seedbed.sweep.registry import nearest, scorer_names
+from seedbed.sweep.repeats import repeats_of
 from seedbed.sweep.resolved import ResolvedCell
 
 Entry = BenchmarkConfig | SystemConfig | OptimizerConfig | ScorerConfig
@@ -94,6 +95,10 @@ def check_metrics(
     search = next((o.name for o in experiment.optimizers if o.name != BASELINE), None)
     if search is not None and suite.feedback is None and not any(scorer.teaching for scorer in resolved.scorers):
         what = f"no metric of theirs has a range and a direction for {search} to learn from; add one that has: [exact]."
+        raise source.error((*at, "scorers"), what)
+    repeats = repeats_of(resolved.benchmark_options)
+    if repeats is not None and repeats.k and not resolved.passes:
+        what = "no metric of theirs says right or wrong of an answer, which pass@k counts; add one that does: [exact]."
         raise source.error((*at, "scorers"), what)
     taken = {metric.name for metric in suite.metrics}
     for i, scorer in enumerate(resolved.scorers):

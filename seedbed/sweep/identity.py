@@ -11,6 +11,7 @@ from seedbed.storage.hashing import hash_files, hash_json
 from seedbed.suite import Benchmark, Case, Options, Suite
 from seedbed.sweep.cell import model_identity
 from seedbed.sweep.code import code_version, is_built_in
+from seedbed.sweep.repeats import repeats_of
 from seedbed.sweep.resolved import AddedScorer, ResolvedCell
 
 _NOT_RESULTS = {"threads"}
@@ -52,6 +53,8 @@ def scoring_of(resolved: ResolvedCell) -> dict[str, str]:
     }
     if resolved.scorers:
         parts["scorers"] = _scorers(resolved)
+    if (repeats := repeats_of(resolved.benchmark_options)) is not None:
+        parts["repeats"] = [repeats.n, repeats.chosen]
     return {name: hash_json(part) for name, part in parts.items()}
 
 

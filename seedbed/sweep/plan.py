@@ -77,12 +77,13 @@ class Plan:
         return self.config.experiments[cell.experiment]
 
     def metrics(self, suite: str) -> tuple[Metric, ...]:
-        """All metrics in the tables of a suite: its own, then those of scorers that experiments add."""
-        found: dict[str, Metric] = {metric.name: metric for metric in get_suite(suite).metrics}
-        for number, experiment in enumerate(self.config.experiments):
-            if experiment.suite == suite:
-                for scorer in self._lookup.scorers(number):
-                    found |= {metric.name: metric for metric in scorer.metrics if metric.name not in found}
+        """All metrics in the tables of a suite: its own, then those of scorers that experiments add, then pass@k."""
+        numbers = [number for number, experiment in enumerate(self.config.experiments) if experiment.suite == suite]
+        added = [m for number in numbers for scorer in self._lookup.scorers(number) for m in scorer.metrics]
+        passes = [figure.metric for number in numbers for figure in self._lookup.passes(number)]
+        found: dict[str, Metric] = {}
+        for metric in (*get_suite(suite).metrics, *added, *passes):
+            found.setdefault(metric.name, metric)
         return tuple(found.values())
 
     def data_hash(self, cell: Cell) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from seedbed.storage.yamlfile import FieldPath, YamlFile
-from seedbed.suite import Options, Suite, SystemSpec, resolve
+from seedbed.suite import BenchmarkOptions, BenchmarkSpec, Options, Suite, SystemSpec, resolve
 from seedbed.sweep.checks import Entry, option_error
 from seedbed.sweep.config import BenchmarkConfig, OptimizerConfig, ScorerConfig, SweepConfig, SystemConfig
 from seedbed.sweep.identity import case_hash, scoring_of
 from seedbed.sweep.optimizers import OptimizerSpec, find_optimizer
 from seedbed.sweep.registry import get_scorer, get_suite
+from seedbed.sweep.repeats import PassFigure, pass_figures, repeats_of
 from seedbed.sweep.resolved import AddedScorer, ResolvedCell
 
 OptionsT = TypeVar("OptionsT", bound=Options)
@@ -45,6 +46,7 @@ class Lookup:
         self._found: dict[_Names, ResolvedCell] = {}
         self._scoring: dict[_Names, Mapping[str, str]] = {}
         self._scorers: dict[int, tuple[AddedScorer, ...]] = {}
+        self._passes: dict[int, tuple[PassFigure, ...]] = {}
         self._cases: dict[tuple[int, str], str | None] = {}
         self._lock = threading.RLock()
 
@@ -82,6 +84,20 @@ class Lookup:
             self._scorers[index] = tuple(self._scorer(entry, (*at, i)) for i, entry in enumerate(entries))
         return self._scorers[index]
 
+    def passes(self, index: int) -> tuple[PassFigure, ...]:
+        """What the repeats of an experiment's benchmarks add to the metrics of its scorers."""
+        if index not in self._passes:
+            self._passes[index] = tuple(self._pass_figures(index))
+        return self._passes[index]
+
+    def _pass_figures(self, index: int) -> Iterator[PassFigure]:
+        experiment = self._config.experiments[index]
+        suite, metrics = get_suite(experiment.suite), [m for scorer in self.scorers(index) for m in scorer.metrics]
+        for number, entry in enumerate(experiment.benchmarks):
+            if "repeats" in entry.options and metrics:
+                options = self._benchmark_options(suite, entry, ("experiments", index, "benchmarks", number))
+                yield from pass_figures(repeats_of(options), metrics)
+
     @cached_property
     def declared_roles(self) -> set[str]:
         """Roles that some part of the sweep says it asks for."""
@@ -105,11 +121,10 @@ class Lookup:
         case_number, cases = _shown(experiment.benchmarks, benchmark)
         system_number, asked = _shown(experiment.systems, system)
         search_number, search = _shown(experiment.optimizers, optimizer)
-        benchmark_spec, system_spec = suite.benchmarks.get(cases.name, suite.any_benchmark), _system(suite, asked.name)
-        assert benchmark_spec is not None, "names are checked before they are looked up"
+        benchmark_spec, system_spec = _benchmark(suite, cases.name), _system(suite, asked.name)
         search_spec = find_optimizer(search.name)
         place = (*at, "benchmarks", case_number)
-        options = self._options(resolve(benchmark_spec.options), cases, "benchmark", place)
+        options = self._benchmark_options(suite, cases, place)
         answer_roles, score_roles = self._roles(suite, system_spec.roles, search_spec, self.scorers(index))
         return ResolvedCell(
             suite=suite,
@@ -134,6 +149,9 @@ class Lookup:
             answer_roles=answer_roles,
             score_roles=score_roles,
         )
+
+    def _benchmark_options(self, suite: Suite, entry: BenchmarkConfig, at: FieldPath) -> BenchmarkOptions:
+        return self._options(resolve(_benchmark(suite, entry.name).options), entry, "benchmark", at)
 
     def _options(self, kind: type[OptionsT], entry: Entry, what: str, at: FieldPath) -> OptionsT:
         try:
@@ -172,6 +190,12 @@ class Lookup:
         scored = (*played(suite.score_roles), *of_scorers)
         answers = (*played(of_system), *learnt, *undeclared)
         return tuple(dict.fromkeys(answers)), tuple(dict.fromkeys(scored))
+
+
+def _benchmark(suite: Suite, name: str) -> BenchmarkSpec:
+    spec = suite.benchmarks.get(name, suite.any_benchmark)
+    assert spec is not None, "names are checked before they are looked up"
+    return spec
 
 
 def _system(suite: Suite, name: str) -> SystemSpec:

@@ -21,6 +21,7 @@ from seedbed.suite import (
 )
 from seedbed.sweep.model_config import ModelConfig
 from seedbed.sweep.optimizers import OptimizerSpec
+from seedbed.sweep.repeats import PassFigure, pass_figures, repeats_of
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,17 @@ class ResolvedCell:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """Those of the suite, then those of added scorers."""
-        return (*self.suite.metrics, *(metric for scorer in self.scorers for metric in scorer.metrics))
+        """Those of the suite, then those of added scorers and of repeats."""
+        return (*self.suite.metrics, *self._added_metrics, *(figure.metric for figure in self.passes))
+
+    @property
+    def passes(self) -> tuple[PassFigure, ...]:
+        """pass@k and pass^k of the added scorers, where the benchmark asks its cases more than once."""
+        return tuple(pass_figures(repeats_of(self.benchmark_options), self._added_metrics))
+
+    @property
+    def _added_metrics(self) -> tuple[Metric, ...]:
+        return tuple(metric for scorer in self.scorers for metric in scorer.metrics)
 
     @property
     def roles(self) -> tuple[str, ...]:

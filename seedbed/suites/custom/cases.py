@@ -12,6 +12,7 @@ from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
 from seedbed.suites.custom.choosing import drawn, holds, split_by_column, split_by_share
 from seedbed.suites.custom.options import CaseOptions, Splitting
+from seedbed.suites.kit.repeats import repeated
 from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 from seedbed.suites.kit.text_files import is_texts, text_rows
 from seedbed.sweep.registry import nearest
@@ -33,10 +34,10 @@ def load(options: CaseOptions) -> Benchmark:
     train, val, test = _splits(options, chosen)
     if not test:
         raise UserError(f"{path}: no case is left for the test split; change `split`.")
-    test = test[: options.limit]
+    asked = test[: options.limit]
     return Benchmark(
         name=path.stem,
-        test=test,
+        test=repeated(asked, options.repeats.n) if options.repeats else asked,
         train=train,
         val=val,
         excluded={
@@ -44,7 +45,7 @@ def load(options: CaseOptions) -> Benchmark:
             for reason, count in (("where", len(rows) - len(kept)), ("sample", len(kept) - len(chosen)))
             if count
         },
-        warnings=list(_warnings(options, test)),
+        warnings=list(_warnings(options, asked)),
     )
 
 

@@ -13,6 +13,7 @@ from seedbed.suite import Benchmark, BenchmarkOptions, Options
 from seedbed.suites.custom.template import columns_in, parts_of
 from seedbed.sweep.given import given, is_given
 from seedbed.sweep.registry import nearest
+from seedbed.sweep.repeats import RepeatsOption
 
 _FIELD = re.compile(r"\s*([A-Za-z_]\w*)\s*(?::.*)?", re.DOTALL)
 _ANY_COLUMN = "choices"
@@ -77,6 +78,8 @@ class CaseOptions(BenchmarkOptions):
     """Draw so many of them, the same ones every time, from all over the file."""
     split: Splitting | bool = False
     """Parts for optimizers and worked examples; true is 30% train, 30% val, 40% test."""
+    repeats: RepeatsOption | None = None
+    """Ask every test case so many times: 5, or {n: 5, k: [1, 3]} for pass@k and pass^k of each right-or-wrong metric."""
 
     @field_validator("inputs", "answer")
     @classmethod

@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
+from seedbed.suites.kit.repeats import repeated
 from seedbed.suites.kit.rows import Row
 from seedbed.suites.prompt_optimization import split_rules
-from seedbed.suites.prompt_optimization.files import DATA, load, read_corpus, repeated
+from seedbed.suites.prompt_optimization.files import DATA, load, read_corpus
 from seedbed.suites.prompt_optimization.options import (
     AimeOptions,
     HoverOptions,

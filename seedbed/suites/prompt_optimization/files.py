@@ -143,12 +143,3 @@ def _article(row: Row) -> str:
     name = "text" if row.data.get("text") is not None else "sentences"
     row.need("text", "sentences")
     return "".join(row.texts(name))
-
-
-def repeated(cases: Sequence[Case], times: int) -> list[Case]:
-    """Each case so many times, every one an honest new answer; repeats of a case are one cluster."""
-    return [
-        replace(case, sample_id=f"{case.sample_id}#{n}", repeat=n, cluster=case.sample_id)
-        for n in range(times)
-        for case in cases
-    ]

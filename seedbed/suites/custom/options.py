@@ -79,7 +79,7 @@ class CaseOptions(BenchmarkOptions):
     split: Splitting | bool = False
     """Parts for optimizers and worked examples; true is 30% train, 30% val, 40% test."""
     repeats: RepeatsOption | None = None
-    """Ask every test case so many times: 5, or {n: 5, k: [1, 3]} for pass@k and pass^k of each right-or-wrong metric."""
+    """Ask every test case so many times: 5, or {n: 5, k: [1, 3]}; rates then have pass@k and pass^k too."""
 
     @field_validator("inputs", "answer")
     @classmethod

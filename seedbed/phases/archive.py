@@ -17,7 +17,7 @@ from seedbed.lm.ledger.read_only import ledger_to_read
 from seedbed.phases.context import SweepRun
 from seedbed.storage.hashing import hash_file
 from seedbed.storage.objects import staged
-from seedbed.storage.paths import is_local
+from seedbed.storage.paths import is_hub, is_local
 from seedbed.storage.redact import redact
 from seedbed.storage.store import json_text, read_json
 from seedbed.storage.zipfiles import pack
@@ -167,6 +167,8 @@ def _data(run: SweepRun, *, with_data: bool) -> Iterator[Data]:
         path = None if configured is None else str(configured)
         ships = path is None
         if path is not None and with_data and path not in taken:
+            if is_hub(resolved.data):
+                raise UserError(f"{path}: lies in a cache; to have it in the archive, save it to disk.")
             if not resolved.data.exists():
                 raise UserError(f"{resolved.data}: is not there, so it cannot go into the archive; bring it back.")
             taken[path] = f"{CONFIG}/data/{len(taken) + 1}/{resolved.data.name}"

@@ -24,6 +24,15 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _MAX_NAME = 80
 
 
+HUB = "hf:"
+"""In front of the name of a data set that lies in no file of the user's: hf:NAME/CONFIG/SPLIT."""
+
+
+def is_hub(path: Path) -> bool:
+    """Whether a path of a config is the name of a Hugging Face data set."""
+    return str(path).startswith(HUB)
+
+
 def as_path(text: str) -> Path:
     """The folder or prefix of that name; nothing is asked of the storage yet."""
     scheme, mark, rest = text.partition("://")

@@ -12,7 +12,7 @@ from typing import Any
 
 from seedbed.errors import UserError
 from seedbed.storage.hashing import hash_json
-from seedbed.storage.paths import read_bytes
+from seedbed.storage.paths import is_hub, read_bytes
 from seedbed.storage.yamlfile import FieldPath, YamlFile
 from seedbed.suite import Benchmark, Metric
 from seedbed.sweep.cell import BASELINE, Cell, cell_id
@@ -26,7 +26,7 @@ from seedbed.sweep.checks import (
 )
 from seedbed.sweep.config import Experiment, SweepConfig, SystemConfig
 from seedbed.sweep.expand import expanded
-from seedbed.sweep.identity import answers_of, data_hash
+from seedbed.sweep.identity import answers_of, case_hash, data_hash
 from seedbed.sweep.registry import get_suite, import_plugins, nearest, suite_names
 from seedbed.sweep.resolve import Lookup
 from seedbed.sweep.resolved import ResolvedCell
@@ -87,8 +87,9 @@ class Plan:
         return tuple(found.values())
 
     def data_hash(self, cell: Cell) -> str:
-        """The hash of the files the cell's benchmark is read from."""
-        return data_hash(self.resolve(cell).data)
+        """The hash of the files the cell's benchmark is read from; of its cases where they have no file here."""
+        data = self.resolve(cell).data
+        return case_hash(self.benchmark(cell)) if is_hub(data) else data_hash(data)
 
     def cache_source(self, cell: Cell) -> Cell | None:
         """The cell that must be done before this one, as its optimizer's `use_cache_from` asks."""

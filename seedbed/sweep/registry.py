@@ -7,7 +7,8 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from importlib.metadata import entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import TypeVar
 
@@ -65,7 +66,7 @@ ScoreT = TypeVar("ScoreT", bound=ScoreSample)
 
 def suite_names() -> list[str]:
     """All suites that can be named in a config, without importing any of them."""
-    return sorted({*_BUILT_IN, *_loaded, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))})
+    return sorted({*_BUILT_IN, *_loaded, *(point.name for point in _installed())})
 
 
 def get_suite(name: str) -> Suite:
@@ -206,10 +207,17 @@ def _check(kind: str, name: str) -> None:
         raise UserError(f"plugins: the {kind} {name[:40]!r} cannot have this name: {error}.") from None
 
 
+@lru_cache(maxsize=1)
+def _installed() -> EntryPoints:
+    """Suites of installed packages: asked once a process, since the metadata of every package is read for it."""
+    return entry_points(group=ENTRY_POINT_GROUP)
+
+
 def _find(name: str) -> Suite:
     if name in _BUILT_IN:
         target: Suite | str = _BUILT_IN[name]
         return resolve(target)
-    for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
-        return _checked(point.load())
+    for point in _installed():
+        if point.name == name:
+            return _checked(point.load())
     raise UserError(f"unknown suite {name!r}; {nearest(name, suite_names())}")

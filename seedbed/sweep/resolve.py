@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from seedbed.storage.paths import is_hub
 from seedbed.storage.yamlfile import FieldPath, YamlFile
 from seedbed.suite import BenchmarkOptions, BenchmarkSpec, Options, Suite, SystemSpec, resolve
 from seedbed.sweep.checks import Entry, option_error
@@ -160,6 +161,8 @@ class Lookup:
             raise option_error(error, kind, f"{what} {entry.name!r}", self._source, at) from None
 
     def _data(self, name: str, chosen: Path | None, shipped: Path | None, at: FieldPath) -> Path:
+        if chosen is not None and is_hub(chosen):
+            return chosen
         data = shipped if chosen is None else self._folder / self._moved.get(str(chosen), chosen)
         if data is None:
             raise self._source.error((*at, "path"), f"benchmark {name!r} ships no data; give the path of a file.")

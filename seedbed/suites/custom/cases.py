@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, cast
 
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
 from seedbed.suites.custom.choosing import drawn, holds, split_by_column, split_by_share
 from seedbed.suites.custom.options import CaseOptions, Splitting
+from seedbed.suites.kit.data_sets import data_set_rows, is_data_set
 from seedbed.suites.kit.repeats import repeated
 from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 from seedbed.suites.kit.text_files import is_texts, text_rows
@@ -22,7 +24,7 @@ def load(options: CaseOptions) -> Benchmark:
     """Rows are numbered as they stand in the file, then filtered, sampled and split."""
     assert options.path is not None
     path = options.path
-    rows = list(text_rows(path) if is_texts(path) else read_rows(path))
+    rows = list(_rows(path))
     kept = [(number, row) for number, row in enumerate(rows, start=1) if holds(options.where, row)]
     ids, placed = UniqueIds("id"), list[tuple[Case, Row]]()
     reader = _Reader(options, rows[0])
@@ -47,6 +49,12 @@ def load(options: CaseOptions) -> Benchmark:
         },
         warnings=list(_warnings(options, asked)),
     )
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    if is_data_set(path):
+        return data_set_rows(path)
+    return text_rows(path) if is_texts(path) else read_rows(path)
 
 
 def _splits(options: CaseOptions, chosen: Sequence[tuple[Case, Row]]) -> tuple[list[Case], list[Case], list[Case]]:

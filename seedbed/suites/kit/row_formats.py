@@ -23,15 +23,22 @@ WRAPPERS = frozenset({"cases", "data", "dialogues", "examples", "items", "questi
 """Keys under which a JSON object holds its rows."""
 
 _LINE_NAMES = (".jsonl", ".ndjson")
+_OTHER_NAMES = (
+    *(".xlsx", ".xls", ".ods", ".docx", ".pdf", ".xml", ".html", ".yaml", ".yml", ".arrow", ".feather"),
+    *(".avro", ".orc", ".zip", ".bz2", ".xz", ".zst", ".tar", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".sqlite"),
+)
+"""Files that hold rows, but not in a way that is read here."""
 _SKIPPED = re.compile(r"[ \t\r\n,]*")
 _COLON = re.compile(r"\s*:\s*")
-_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+_ODD_CHARACTER = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 _LARGEST_FIELD = 2**31 - 1
 
 
 def file_rows(path: Path, key: str) -> Iterator[Numbered]:
     """The rows of a file by its name. `key` is the field that takes the key of a row in a JSON object of rows."""
     name = path.name.lower().removesuffix(".gz")
+    if name.endswith(_OTHER_NAMES):
+        raise UserError(f"{path}: is no file of rows that can be read; save it as csv, tsv, jsonl, json or parquet.")
     if name.endswith(".parquet"):
         return _parquet_rows(path)
     if name.endswith((".csv", ".tsv")):
@@ -56,7 +63,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     with _opened(path) as handle:
         try:
             for number, line in enumerate(handle, start=1):
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                if "\0" in text:
+                    raise UserError(f"{path}:{number}: holds a NUL byte, which no text has; save it as UTF-8.")
+                yield number, text
         except UnicodeDecodeError as error:
             what = f"byte {error.start + 1} of the line is 0x{error.object[error.start]:02x}"
             raise UserError(f"{path}:{number}: not UTF-8 text ({what}); save it as UTF-8.") from None
@@ -145,23 +155,70 @@ def _parsed(path: Path, text: str, line: int = 1) -> Any:
     remedy = "mend or remove the line"
     try:
         # What is missing at the end is missing on the last line that says something.
-        value = json.loads(text.rstrip(), parse_constant=_no_constant)
-        if _HALF_CHARACTER.search(text):
-            json.dumps(value, ensure_ascii=False).encode()
+        return _strict(json.loads(text.rstrip(), parse_constant=_no_constant, object_pairs_hook=_each_key_once), text)
     except json.JSONDecodeError as error:
         raise UserError(f"{path}:{line + error.lineno - 1}: not valid JSON ({error.msg}); {remedy}.") from None
     except RecursionError:
         raise UserError(f"{path}:{line}: JSON nested too deep to be read; {remedy}.") from None
     except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise UserError(f"{path}:{line}: holds half a character ({half!r}); {remedy}.") from None
+        half, place = error.object[error.start], line + _lines_before_odd(text)
+        raise UserError(f"{path}:{place}: holds half a character ({half!r}); {remedy}.") from None
     except ValueError as error:
-        raise UserError(f"{path}:{line}: not valid JSON ({str(error).partition(';')[0]}); {remedy}.") from None
+        said, place = str(error).partition(";")[0], line + _lines_before_odd(text)
+        raise UserError(f"{path}:{place}: not valid JSON ({said}); {remedy}.") from None
+
+
+def _strict(value: Any, text: str) -> Any:
+    """The value, if it can be written as text again and kept in any database."""
+    if _ODD_CHARACTER.search(text):
+        json.dumps(value, ensure_ascii=False).encode()
+        _refuse_nul(value)
     return value
+
+
+def _lines_before_odd(text: str) -> int:
+    """Of an array, how many lines lie before the first element that is refused; 0 of anything else."""
+    at = len(text) - len(text.lstrip()) + 1
+    if text[at - 1 : at] != "[":
+        return 0
+    decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_each_key_once)
+    try:
+        while True:
+            at = _after(_SKIPPED, text, at)
+            value, end = decoder.raw_decode(text, at)
+            _strict(value, text[at:end])
+            at = end
+    except ValueError:
+        return text.count("\n", 0, at)
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value, null is")
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:60]!r} stands twice in an object")
+    return found
+
+
+def _refuse_nul(value: Any) -> None:
+    """Databases take no text with that character in it."""
+    match value:
+        case str() if "\0" in value:
+            raise ValueError("holds the character \\u0000, which no text has")
+        case list():
+            for item in cast("list[Any]", value):
+                _refuse_nul(item)
+        case dict():
+            for name, item in cast("dict[str, Any]", value).items():
+                _refuse_nul(name)
+                _refuse_nul(item)
+        case _:
+            pass
 
 
 def _csv_rows(path: Path, delimiter: str) -> Iterator[Numbered]:
@@ -191,10 +248,11 @@ def _csv_rows(path: Path, delimiter: str) -> Iterator[Numbered]:
             yield line, {name: cell or None for name, cell in zip(header, given, strict=True)}
 
 
-def _checked_header(path: Path, line: int, names: list[str]) -> list[str]:
+def _checked_header(path: Path, line: int | None, names: list[str]) -> list[str]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UserError(f"{path}:{line}: the column {twice!r} stands twice in the header; rename one.")
+        place = str(path) if line is None else f"{path}:{line}"
+        raise UserError(f"{place}: the column {twice!r} stands twice in the header; rename one.")
     return names
 
 
@@ -206,9 +264,26 @@ def _parquet_rows(path: Path) -> Iterator[Numbered]:
 
     number = 0
     try:
-        for batch in parquet.ParquetFile(path).iter_batches():
-            for row in cast("list[dict[str, Any]]", batch.to_pylist()):
+        file = parquet.ParquetFile(path)
+        _checked_header(path, None, list(file.schema_arrow.names))
+        for batch in file.iter_batches():
+            for row in _batch_rows(path, number, batch):
                 number += 1
                 yield number, row
     except (arrow.ArrowException, OSError) as error:
-        raise UserError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]}); make it anew.") from None
+        said = str(error).splitlines()[0].rstrip(".")
+        raise UserError(f"{path}: cannot be read as Parquet ({said}); make it anew.") from None
+
+
+def _batch_rows(path: Path, before: int, batch: Any) -> list[dict[str, Any]]:
+    try:
+        return batch.to_pylist()
+    except UnicodeDecodeError:
+        return [_only_row(path, before + at + 1, batch.slice(at, 1)) for at in range(batch.num_rows)]
+
+
+def _only_row(path: Path, number: int, batch: Any) -> dict[str, Any]:
+    try:
+        return batch.to_pylist()[0]
+    except UnicodeDecodeError:
+        raise UserError(f"{path}:{number}: a text of this row is not UTF-8; make the file anew.") from None

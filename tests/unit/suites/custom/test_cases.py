@@ -1,5 +1,5 @@
-# ruff: noqa: E501 - a table of mistakes reads best a row a line
-"""Cases from a user's file: the same from every format, chosen and split as asked, refused in one sentence."""
+# ruff: noqa: E501 - a table reads best a row a line
+"""Cases from a user's file, chosen and split as asked."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from seedbed.errors import UserError
 from seedbed.suite import Benchmark
 from seedbed.suites.custom.cases import load
 from seedbed.suites.custom.options import CaseOptions
@@ -104,49 +101,3 @@ def test_a_folder_of_texts_is_a_case_a_file(tmp_path: Path) -> None:
         ("ham/b.md", "See you", "ham"),
         ("spam/a.txt", "Buy now", "spam"),
     ]
-
-
-GOOD = b"country,capital\nPeru,Lima\nChad,N'Djamena\n"
-MALFORMED: Mapping[str, tuple[str, bytes, dict[str, Any], str]] = {
-    "no such column": ("a.csv", GOOD, {"answer": "captial"}, r"a\.csv:2: there is no column 'captial', which `answer` names; did you mean 'capital'\?"),
-    "no such input": ("a.csv", GOOD, {"inputs": ["land"]}, r"a\.csv:2: there is no column 'land', which `inputs` names"),
-    "no such id": ("a.csv", GOOD, {"id": "key"}, r"a\.csv:2: there is no column 'key', which `id` names"),
-    "no such cluster": ("a.csv", GOOD, {"cluster": "x"}, r"a\.csv:2: there is no column 'x', which `cluster` names"),
-    "no such condition": ("a.csv", GOOD, {"where": {"x": 1}}, r"a\.csv:2: there is no column 'x', which `where` names"),
-    "no such split": ("a.csv", GOOD, {"split": {"by": "x"}}, r"a\.csv:2: there is no column 'x', which `split` names"),
-    "no split of this name": ("a.csv", GOOD, {"split": {"by": "country"}}, r"a\.csv:2: field country: 'Peru' is no split; write train, val or test"),
-    "nothing left": ("a.csv", GOOD, {"where": {"country": "Mars"}}, r"a\.csv: none of its 2 rows meets `where`"),
-    "not a number": ("a.csv", GOOD, {"where": {"country": {"min": 3}}}, r"a\.csv:2: field country: 'Peru' is no number"),
-    "the same id": ("a.csv", b"country,capital\nPeru,Lima\nPeru,Cusco\n", {"id": "country", "inputs": ["capital"]}, r"a\.csv:3: id 'Peru' stands twice, first on line 2"),
-    "an empty id": ("a.csv", b"country,capital\nPeru,Lima\n,Cusco\n", {"id": "country", "inputs": ["capital"]}, r"a\.csv:3: field country is missing"),
-    "latin letters": ("a.csv", b"country,capital\nPeru,Lima\nTogo,Lom\xe9\n", {}, r"a\.csv:3: not UTF-8 text"),
-    "an open quote": ("a.csv", b'country,capital\n"Peru,Lima\n', {}, r"a\.csv:2: not valid CSV"),
-    "a field too many": ("a.csv", b"country,capital\nPeru,Lima,x\n", {}, r"a\.csv:2: has 3 fields"),
-    "a column twice": ("a.csv", b"country,country\nPeru,Lima\n", {}, r"a\.csv:1: the column 'country' stands twice"),
-    "nothing": ("a.csv", b"", {}, r"a\.csv: holds no row"),
-    "a header alone": ("a.csv", b"country,capital\n", {}, r"a\.csv: holds no row"),
-    "no JSON": ("a.jsonl", b'{"country": "Peru", "capital": "Lima"}\n{"country": \n', {}, r"a\.jsonl:2: not valid JSON"),
-    "no object": ("a.jsonl", b'{"country": "Peru", "capital": "Lima"}\n[1]\n', {}, r"a\.jsonl:2: not an object but list"),
-    "a missing field": ("a.jsonl", b'{"country": "Peru", "capital": "Lima"}\n{"country": "Chad"}\n', {}, r"a\.jsonl:2: there is no column 'capital'"),
-    "a list in a list": ("a.jsonl", b'{"country": "Peru", "capital": [["Lima"]]}\n', {}, r"a\.jsonl:1: the answer holds a list within a list"),
-    "NaN": ("a.json", b'[{"country": NaN, "capital": "Lima"}]', {}, r"a\.json:1: not valid JSON"),
-    "no parquet": ("a.parquet", b"PAR1....", {}, r"a\.parquet: cannot be read as Parquet"),
-    "no text": ("a.txt", b"\n\n", {"inputs": ["text"], "answer": None}, r"a\.txt: holds no line"),
-    "bytes in a text": ("a.txt", b"ok\n\xff\n", {"inputs": ["text"], "answer": None}, r"a\.txt:2: not UTF-8 text"),
-    "no column left": ("a.txt", b"ok\n", {"inputs": None, "answer": "text"}, r"a\.txt:1: has no column left for the inputs"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", MALFORMED)
-def test_what_cannot_be_read_is_one_sentence_with_the_line(name: str, tmp_path: Path) -> None:
-    file, content, options, said = MALFORMED[name]
-    (tmp_path / file).write_bytes(content)
-    with pytest.raises(UserError, match=said) as refused:
-        read(tmp_path / file, **options)
-    assert "\n" not in str(refused.value)
-    assert str(refused.value).startswith(str(tmp_path))
-
-
-def test_an_empty_folder_says_what_it_should_hold(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"holds no file that ends in \.txt or \.md"):
-        read(tmp_path)

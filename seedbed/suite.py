@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     import dspy
+    from openai import AsyncOpenAI, OpenAI
 
     from seedbed.lm.embeddings import Embedder
 
@@ -167,6 +168,30 @@ class Metric:
         return (value - low) / (high - low)
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where programs of any language find the model of a role, for one sample, until the phase ends."""
+
+    root: str
+    """What Anthropic's clients take for a base URL."""
+    key: str = field(repr=False)
+
+    @property
+    def base_url(self) -> str:
+        """What OpenAI's clients take for a base URL."""
+        return f"{self.root}/v1"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which both find it."""
+        return {
+            "OPENAI_BASE_URL": self.base_url,
+            "OPENAI_API_KEY": self.key,
+            "ANTHROPIC_BASE_URL": self.root,
+            "ANTHROPIC_API_KEY": self.key,
+        }
+
+
 class PhaseContext(Protocol):
     """What a system or a scorer may use of the cell it works for."""
 
@@ -196,6 +221,20 @@ class PhaseContext(Protocol):
 
     def embedder(self, role: str = "embedding") -> Embedder:
         """The embeddings of a role, by an OpenAI-compatible endpoint; its calls are recorded as an LM's are."""
+        ...
+
+    def client(self, role: str = "task") -> AsyncOpenAI:
+        """OpenAI's own client for a role. Its requests go straight into the runtime, recorded as an LM's are; the
+        config's model answers, whatever name is asked for."""
+        ...
+
+    def sync_client(self, role: str = "task") -> OpenAI:
+        """The same for plain functions, which run in threads."""
+        ...
+
+    def address(self, role: str = "task") -> Address:
+        """The same for anything else that speaks the protocols of OpenAI or Anthropic: an address on this machine and a
+        key. Ask for it inside the sample that it is for."""
         ...
 
     async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]]) -> list[R]:

@@ -28,6 +28,7 @@ from seedbed.lm.ledger import (
     Unknown,
 )
 from seedbed.lm.limits import Limiter, Slot
+from seedbed.lm.normalise import normalised
 from seedbed.lm.pace import Pace
 from seedbed.lm.prices import ModelPrice, WorstCase
 from seedbed.lm.request_size import RequestSize, request_size
@@ -37,6 +38,7 @@ from seedbed.lm.types import Attempt, JsonDict, Usage
 from seedbed.lm.usage import who_answered
 from seedbed.storage.redact import redact
 from seedbed.sweep.model_config import ModelConfig
+from seedbed.sweep.normalise_config import NormaliseRule
 
 R = TypeVar("R")
 
@@ -56,6 +58,12 @@ class Binding:
     scope: CallScope
     model: ModelConfig
     caps: tuple[Cap, ...] = ()
+    rules: tuple[NormaliseRule, ...] = ()
+    """What of a request does not count when it is looked up."""
+
+    def normalise(self, body: JsonDict) -> JsonDict:
+        """The body as its key is made of it."""
+        return normalised(body, self.rules) if self.rules else body
 
 
 @dataclass(frozen=True, slots=True)

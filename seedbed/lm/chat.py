@@ -46,32 +46,40 @@ class Chat:
     ) -> T:
         """One attempt at a body; `read` takes a completion and the model's name. Failures are DSPy's lm15 errors."""
         try:
-            return await self._runtime.attempt(self._query(body, read, call, sample))
+            return await self._runtime.attempt(self.query(body, read, call, sample))
         except ProviderError as error:
             call.pause_s = codec.retry_delay(error, self._binding.model, call.number)
             raise codec.to_dspy_error(error) from error
 
-    def _query(
+    def query(
         self, body: JsonDict, read: Callable[[JsonDict, str], T], call: Call, sample: tuple[str | None, int]
     ) -> Query[T]:
+        """What is asked of the runtime."""
         scope, model = self._binding.scope, self._binding.model
-        # Without a temperature the provider takes its own, which is not 0.
-        random = body.get("temperature", 1.0) > 0
+        # What makes two requests equal; what is sent stays as it is.
+        known_by = self._binding.normalise(body)
+        random = is_random(body)
         seed = scope.seed if random else None
         rollout = call.rollout if random else None
         draws = scope.draws if random else ""
         repeat = (rollout, call.candidate, sample[1])
-        key = codec.request_key(body, model, seed, repeat, draws)
+        key = codec.request_key(known_by, model, seed, repeat, draws)
         attempt = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s, rollout)
         provider = self._runtime.keep(f"chat:{scope.model}", lambda: make_provider(model))
         kind = Kind(provider.chat, lambda reply: read(reply, model.model), usage_of, _worth_keeping)
         if seed is not None:
             # Not part of the key, which holds the sweep's own seed.
-            body = codec.seeded(body, model, seed, (*repeat, draws))
+            body = codec.seeded(body, model, seed, (*repeat, draws), known_by)
         if self._binding.caps:
             # Not part of the key: a cap that is set later must not make stored answers useless.
             body = codec.limited(body, model, output_limit(model.model))
         return Query(self._binding, kind, body, attempt, sample[0], call.pause_s)
+
+
+def is_random(body: JsonDict) -> bool:
+    """Whether the same request may have another answer. Without a temperature the provider takes its own, not 0."""
+    temperature = body.get("temperature")
+    return temperature is None or temperature > 0
 
 
 def _worth_keeping(reply: JsonDict) -> bool:

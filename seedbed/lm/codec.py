@@ -60,15 +60,30 @@ def limited(body: JsonDict, model: ModelConfig, tokens: int) -> JsonDict:
     return {**body, "max_completion_tokens" if renamed else "max_tokens": tokens}
 
 
-def seeded(body: JsonDict, model: ModelConfig, seed: int, repeat: tuple[Any, ...]) -> JsonDict:
+def seeded(
+    body: JsonDict, model: ModelConfig, seed: int, repeat: tuple[Any, ...], known_by: JsonDict | None = None
+) -> JsonDict:
     """The body with a seed of its own where the provider takes one: the same request under the same seed of the sweep
     is sent with the same one wherever it is sent to, and every repeat with another."""
     wanted = model.send_seed == "on" or (model.send_seed == "auto" and "seed" in abilities_of(model).params)
     if not wanted or "seed" in body:
         return body
-    digest = hashlib.sha256(orjson.dumps([body, seed, repeat], option=orjson.OPT_SORT_KEYS)).digest()
+    same = body if known_by is None else known_by
+    digest = hashlib.sha256(orjson.dumps([same, seed, repeat], option=orjson.OPT_SORT_KEYS)).digest()
     # Servers keep a seed in a signed number of 32 bits.
     return {**body, "seed": int.from_bytes(digest[:4], "big") >> 1}
+
+
+def sampling(model: ModelConfig) -> JsonDict:
+    """What the config says of sampling, in the fields of a body. OpenAI's reasoning models know only a temperature of
+    their own; 0 is our default for them, not a wish."""
+    reasoning = is_reasoning_model(model.model)
+    wanted = {
+        "temperature": None if reasoning and model.temperature == 0 else model.temperature,
+        "max_completion_tokens": model.max_tokens,
+        "top_p": model.top_p,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
 
 
 def is_reasoning_model(name: str) -> bool:
@@ -99,13 +114,19 @@ def decode(body: JsonDict, model: str) -> Response:
     if body.get("usage") is not None and told_usage(body) is None:
         # Absurd figures say nothing against the answer; the tokens are estimated.
         body = {**body, "usage": None}
-    for choice in _choices(body):
-        if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-            raise ProviderError("malformed", "the response holds a choice without a message")
+    checked(body)
     try:
         return _response_of_text(body, model) or response_from_openai_chat(body, model=model, choice=0)
     except (AttributeError, LookupError, TypeError, ValueError, LM15Error) as error:
         raise ProviderError("malformed", f"the response cannot be read ({error})") from error
+
+
+def checked(body: JsonDict) -> JsonDict:
+    """A completion with at least one message in it; another is a malformed answer."""
+    for choice in _choices(body):
+        if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+            raise ProviderError("malformed", "the response holds a choice without a message")
+    return body
 
 
 def decode_output(body: JsonDict, model: str) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from seedbed.lm.runtime import LMRuntime
 
 Vectors = NDArray[np.float32]
+
+T = TypeVar("T")
 
 BATCH = 64
 
@@ -51,15 +53,18 @@ class Embedder:
             return np.zeros((0, 0), dtype=np.float32)
         return np.concatenate(await asyncio.gather(*map(self._batch, batches)))
 
+    async def reply(self, inputs: list[Any], options: JsonDict, sample: str | None) -> JsonDict:
+        """One attempt at a batch, with further fields of the request; the reply as it was recorded."""
+        own = self._kind
+        kind = Kind(own.send, _checked, own.usage, own.worth_keeping)
+        return await self._runtime.attempt(self._query(inputs, options, kind, 1, sample, 0.0))
+
     async def _batch(self, texts: list[str]) -> Vectors:
-        model = self._binding.model
-        body: JsonDict = {"model": model.model, "input": texts, "encoding_format": "base64", **model.extra}
-        key = codec.request_key(body, model, None, ("embedding",))
-        sample, number, pause_s = CURRENT_SAMPLE.get()[0], 1, 0.0
+        model, sample = self._binding.model, CURRENT_SAMPLE.get()[0]
+        number, pause_s = 1, 0.0
         while True:
-            attempt = Attempt(key, None, 0, number, model.timeout_s)
             try:
-                vectors = await self._runtime.attempt(Query(self._binding, self._kind, body, attempt, sample, pause_s))
+                vectors = await self._runtime.attempt(self._query(texts, {}, self._kind, number, sample, pause_s))
             except ProviderError as error:
                 if not error.retryable or number > model.retries:
                     raise
@@ -69,6 +74,19 @@ class Embedder:
             if len(vectors) != len(texts):
                 raise ProviderError("malformed", f"{len(texts)} texts were sent and {len(vectors)} vectors came back")
             return vectors
+
+    def _query(
+        self, inputs: list[Any], options: JsonDict, kind: Kind[T], number: int, sample: str | None, pause_s: float
+    ) -> Query[T]:
+        model = self._binding.model
+        body: JsonDict = {"model": model.model, "input": inputs, "encoding_format": "base64", **options, **model.extra}
+        key = codec.request_key(self._binding.normalise(body), model, None, ("embedding",))
+        return Query(self._binding, kind, body, Attempt(key, None, 0, number, model.timeout_s), sample, pause_s)
+
+
+def _checked(reply: JsonDict) -> JsonDict:
+    _vectors(reply)
+    return reply
 
 
 def _vectors(reply: JsonDict) -> Vectors:
@@ -91,4 +109,5 @@ def _usage(body: JsonDict, reply: JsonDict) -> Usage:
     tokens = told.get("prompt_tokens") if isinstance(told, dict) else None
     if isinstance(tokens, int):
         return Usage(input=tokens, output=0)
-    return Usage(input=sum(count_tokens(text) for text in body["input"]), output=0, estimated=True)
+    counted = (len(text) if isinstance(text, list) else count_tokens(text) for text in body["input"])
+    return Usage(input=sum(counted), output=0, estimated=True)

@@ -110,7 +110,7 @@ def _contents(body: JsonDict) -> Iterator[tuple[str, Mapping[str, Any] | None]]:
                     yield str(part["text"]), None
                 else:
                     yield "", part
-        for name in ("tool_calls", "function_call", "reasoning_content", "refusal", "name"):
+        for name in ("tool_calls", "function_call", "reasoning_content", "thinking_blocks", "refusal", "name"):
             if message.get(name):
                 yield orjson.dumps(message[name]).decode(), None
         if message.get("audio"):

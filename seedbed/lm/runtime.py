@@ -164,6 +164,10 @@ class LMRuntime:
                 self._providers[name] = make()
             return cast("ClosableT", self._providers[name])
 
+    def keeps(self, name: str) -> bool:
+        """Whether there is such a provider already."""
+        return name in self._providers
+
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _open_ledger(self, url: str, *, store_bodies: bool) -> Ledger:

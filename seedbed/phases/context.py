@@ -20,12 +20,14 @@ from seedbed.phases.run_all import run_all
 from seedbed.storage.hashing import hash_json
 from seedbed.storage.paths import as_path, is_local
 from seedbed.storage.store import Store, read_json
-from seedbed.suite import Benchmark, Case, SampleUsage, Suite
+from seedbed.suite import Address, Benchmark, Case, SampleUsage, Suite
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.plan import Plan, read_plan
 from seedbed.sweep.resolved import ResolvedCell
 
 if TYPE_CHECKING:
+    from openai import AsyncOpenAI, OpenAI
+
     from seedbed.lm.embeddings import Embedder
     from seedbed.lm.lm import SeedbedLM
 
@@ -147,6 +149,30 @@ class CellContext:
         bound = self.binding(role)
         return self.runtime.embedder(bound.scope, bound.caps)
 
+    def client(self, role: str = "task") -> AsyncOpenAI:
+        from seedbed.lm.gateway.clients import async_client
+
+        return async_client(self.runtime, self.binding, role)
+
+    def sync_client(self, role: str = "task") -> OpenAI:
+        from seedbed.lm.gateway.clients import sync_client
+
+        return sync_client(self.runtime, self.binding, role)
+
+    def address(self, role: str = "task") -> Address:
+        from seedbed.lm.gateway import gateway_of
+
+        gateway = gateway_of(self.runtime)
+        grant = gateway.grant(self.binding, role, CURRENT_SAMPLE.get())
+        return Address(f"http://127.0.0.1:{gateway.port}", grant.key)
+
+    def close(self) -> None:
+        """The phase has ended: no key that was given for it is good any more."""
+        from seedbed.lm.gateway import gateway_of
+
+        if self.runtime.keeps("gateway"):
+            gateway_of(self.runtime).end_phase(self.execution)
+
     def binding(self, role: str) -> Binding:
         """For whom a role's calls are made, with which model and under which caps."""
         name, model = self.resolved.model(role)
@@ -167,7 +193,7 @@ class CellContext:
             caps.append(Cap(f"sweep:{config.name}", config.budget.max_usd))
         if config.budget.max_usd_per_cell is not None:
             caps.append(Cap(f"cell:{self.cell.id}", config.budget.max_usd_per_cell))
-        return Binding(scope, model, tuple(caps))
+        return Binding(scope, model, tuple(caps), self.resolved.normalise)
 
     async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]]) -> list[R]:
         results: dict[str, R] = {}

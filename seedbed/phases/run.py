@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def _run_phase(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
             return marker["result"]
         # What was made from the files that are now replaced is no longer done.
         run.store.forget(cell, cell.phases[cell.phases.index(phase) :])
-        files, result = _WORK[phase](CellContext(run, cell, phase), path)
+        with closing(CellContext(run, cell, phase)) as context:
+            files, result = _WORK[phase](context, path)
         check_lock()
         run.store.mark_done(cell, phase, Done(cell.key(phase), run.generation, cell.parts(phase), files, result))
         return result

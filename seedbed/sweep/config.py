@@ -14,6 +14,7 @@ from seedbed.storage.paths import safe_name
 from seedbed.storage.redact import is_secret_name, redact
 from seedbed.storage.yamlfile import FieldPath, YamlFile, read_yaml
 from seedbed.sweep.model_config import Frozen, ModelConfig, SecretVariable
+from seedbed.sweep.normalise_config import NormaliseRule
 
 _BY_ENVIRONMENT = "put it into an environment variable and name that (api_key_env: NAME)"
 _KEY_IN_QUERY = re.compile(r"[?&](key|code|sig|signature|auth)=", re.IGNORECASE)
@@ -67,6 +68,8 @@ class SystemConfig(_Named):
     seed_changes_system: bool = False
     """Whether every seed makes another system of it, as training or a search does: comparisons are then about other
     seeds too, and need more than one."""
+    normalise: list[NormaliseRule] = Field(default_factory=list[NormaliseRule])
+    """What of its requests does not count when their answers are looked up: times, random ids."""
 
 
 class OptimizerConfig(_Named):

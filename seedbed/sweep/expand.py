@@ -45,7 +45,8 @@ def _systems(
     kind = resolve(spec.options)
     for label, options in _variants(kind, entry.label, entry.name, entry.options):
         given = _with_texts(kind, options, source, at, folder)
-        yield SystemConfig.model_validate({"name": entry.name, "label": label, **given})
+        kept = {name: value for name, value in entry.model_dump().items() if name in SystemConfig.model_fields}
+        yield SystemConfig.model_validate({**kept, "label": label, **given})
 
 
 def _variants(

@@ -27,6 +27,8 @@ def answers_of(resolved: ResolvedCell, seed: int, cases: str | None = None) -> d
             resolved.system_name,
             _chosen(resolved.system_options),
             _version(suite, resolved.system_spec.version, resolved.system_spec.build),
+            # Where there is a rule, an answer may come from a request that is not quite the same.
+            *(rule.model_dump(mode="json") for rule in resolved.normalise),
         ],
         "optimizer": [resolved.optimizer_name],
         "model": model_identity(models["task"]),

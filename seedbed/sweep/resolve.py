@@ -139,6 +139,7 @@ class Lookup:
                 resolve(system_spec.options), asked, "system", (*at, "systems", system_number)
             ),
             seed_changes_system=system_spec.seed_changes_system or asked.seed_changes_system,
+            normalise=tuple(asked.normalise),
             optimizer_name=search.name,
             optimizer_spec=search_spec,
             optimizer_options=self._options(

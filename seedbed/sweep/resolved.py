@@ -20,6 +20,7 @@ from seedbed.suite import (
     resolve,
 )
 from seedbed.sweep.model_config import ModelConfig
+from seedbed.sweep.normalise_config import NormaliseRule
 from seedbed.sweep.optimizers import OptimizerSpec
 from seedbed.sweep.repeats import PassFigure, pass_figures, repeats_of
 
@@ -78,6 +79,8 @@ class ResolvedCell:
     system_options: Options
     seed_changes_system: bool
     """Whether a seed makes another system of it, said by the system or by the config; an optimizer apart."""
+    normalise: tuple[NormaliseRule, ...]
+    """What of its requests does not count when their answers are looked up."""
     optimizer_name: str
     optimizer_spec: OptimizerSpec | None
     """None for Baseline."""

@@ -72,6 +72,7 @@ class Loopback:
         cached_share: float = 0.0,
         port: int = 0,
         watch: Callable[[web.BaseRequest, bytes], None] | None = None,
+        say: Callable[[Mapping[str, Any], str], dict[str, Any] | None] | None = None,
     ) -> None:
         unknown = set(faults or {}) - set(FAULTS)
         assert not unknown, unknown
@@ -85,6 +86,8 @@ class Loopback:
         self.cached_share = cached_share
         self.watch = watch
         """Called with each request and its body as they come."""
+        self.say = say
+        """The message for a body and its name, where it is to be another than `answer`."""
         self.books = Books()
         self._port = port
         self._loop = asyncio.new_event_loop()
@@ -177,10 +180,11 @@ class Loopback:
             headers = {"Retry-After": self.retry_after} if fault == "rate_limit" else {}
             error = {"error": {"message": f"refused: {fault}", "code": code}}
             return web.Response(status=status, body=orjson.dumps(error), headers=headers)
-        text = "" if fault == "empty" else answer(body, name)
+        own = self.say(body, name) if self.say else None
+        text = "" if fault == "empty" else json.dumps(own) if own else answer(body, name)
         sent, received = self._count(body, text)
         cached = int(sent * self.cached_share)
-        content = _completion(body, text, name, sent, received, cached, fault)
+        content = _completion(body, own or text, name, sent, received, cached, fault)
         if fault in ("timeout", "gateway", "reset", "malformed", "drip", "mid_body"):
             # The work was done, but nobody will be able to read what it cost.
             self.books.unseen_in += sent
@@ -245,15 +249,17 @@ def _typed(kind: str, value: str) -> str:
 
 
 def _completion(
-    body: Mapping[str, Any], text: str, name: str, sent: int, received: int, cached: int, fault: str | None
+    body: Mapping[str, Any], said: Any, name: str, sent: int, received: int, cached: int, fault: str | None
 ) -> bytes:
-    message: Any = {"role": "assistant", "content": text}
+    message: Any = {"role": "assistant", "content": said} if isinstance(said, str) else said
+    finish = "tool_calls" if isinstance(said, dict) and said.get("tool_calls") else "stop"
+    logprobs = {"content": [{"token": "a", "logprob": -0.5, "bytes": [97], "top_logprobs": []}]}
     completion: dict[str, Any] = {
         "id": f"loopback-{name[:12]}",
         "object": "chat.completion",
         "created": 0,
         "model": body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {
             "prompt_tokens": sent,
             "completion_tokens": received,
@@ -261,6 +267,8 @@ def _completion(
             "prompt_tokens_details": {"cached_tokens": cached},
         },
     }
+    if body.get("logprobs"):
+        completion["choices"][0]["logprobs"] = logprobs
     if fault == "no_usage":
         del completion["usage"]
     if fault == "bad_shape":

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from seedbed.lm.prices.price_list import list_entry
 from seedbed.sweep.model_config import ModelConfig
 
 _FORMAT = "response_format"
@@ -43,6 +44,15 @@ def abilities_of(model: ModelConfig) -> Abilities:
         tools = model.tools == "on"
         params = params | _TOOLS if tools else params - _TOOLS
     return Abilities(tools, known.reasoning, schema, params)
+
+
+def takes_images(model: ModelConfig) -> bool | None:
+    """Whether a model can be sent images; None where nobody knows, as of a server of one's own. The offline model reads
+    the texts beside them."""
+    if model.local:
+        return False
+    entry = None if model.simulated or model.api_base else list_entry(model.model)
+    return None if entry is None else bool(entry.get("supports_vision"))
 
 
 def _known(model: ModelConfig) -> Abilities:

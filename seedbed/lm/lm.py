@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import dspy
 
 from seedbed.lm import codec
-from seedbed.lm.abilities import abilities_of
+from seedbed.lm.abilities import abilities_of, takes_images
 from seedbed.lm.chat import Call, Chat
 from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.fast_path import call_fast, fast_path_body
@@ -113,6 +113,11 @@ class SeedbedLM(dspy.LM):
     def adapter(self) -> str:
         """In which form the model is to be asked (`seedbed.lm.adapter`)."""
         return self._binding.model.adapter
+
+    @property
+    def takes_images(self) -> bool | None:
+        """None where nobody knows."""
+        return takes_images(self._binding.model)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SeedbedLM:
         return self.copy()

@@ -144,15 +144,19 @@ def check_optimizable(suite: Suite, experiment: Experiment, source: YamlFile, at
 
 
 def check_splits(cell: Cell, resolved: ResolvedCell, loaded: Benchmark, config: SweepConfig, source: YamlFile) -> None:
-    """A search needs train and val cases."""
+    """A search needs train and val cases, and reads them as texts."""
+    shown = [benchmark.shown for benchmark in config.experiments[cell.experiment].benchmarks]
+    at: FieldPath = ("experiments", cell.experiment, "benchmarks", shown.index(cell.benchmark))
+    if getattr(resolved.benchmark_options, "images", None):
+        what = f"{resolved.optimizer_name} reads cases as texts, and these have images; use Baseline."
+        raise source.error((*at, "images"), what)
     if loaded.train and loaded.val:
         return
     fields = resolve(resolved.benchmark_spec.options).model_fields
     remedy = "set `split: true`" if "split" in fields else "give it such cases"
     counts = f"{len(loaded.train)} and {len(loaded.val)}"
-    shown = [benchmark.shown for benchmark in config.experiments[cell.experiment].benchmarks]
     raise source.error(
-        ("experiments", cell.experiment, "benchmarks", shown.index(cell.benchmark)),
+        at,
         f"{resolved.optimizer_name} needs train and val cases, and {resolved.benchmark_name!r} has {counts} of them; "
         f"{remedy}.",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from seedbed.suite import Case
 from seedbed.sweep.cell import Cell
@@ -14,6 +15,7 @@ from seedbed.sweep.plan import Plan
 _CHARS_PER_TOKEN = 4
 _PROMPT_OVERHEAD = 250
 """Tokens of a DSPy prompt beside its inputs: field descriptions, format, instructions."""
+_IMAGE_TOKENS = 1000
 _REFLECTION_TOKENS = 1500
 """Tokens of a prompt with an instruction and a few examples to reflect on."""
 
@@ -68,10 +70,16 @@ def estimate(plan: Plan, cell: Cell, cost: TokenCost, replies: ReplyTokens = _sh
 def _calls(plan: Plan, cell: Cell, costs: _Costs, cases: Sequence[Case], per_case: float, longer: float) -> Estimate:
     """Calls from the number of cases and what the suite says a case takes; tokens from the length of the inputs."""
     calls = round(len(cases) * per_case)
-    characters = sum(len(str(value)) for case in cases for value in case.inputs.values())
+    characters = sum(_length(value) for case in cases for value in case.inputs.values())
     evidence = plan.resolve(cell).system_spec.evidence_tokens * len(cases)
     shown = characters / _CHARS_PER_TOKEN + _PROMPT_OVERHEAD * len(cases) + evidence
     return _priced(plan, cell, costs, "task", calls, round(per_case * shown * longer))
+
+
+def _length(value: Any) -> int:
+    """Of a text, or about what an image costs where it is a data URL."""
+    text = str(value)
+    return _IMAGE_TOKENS * _CHARS_PER_TOKEN if text.startswith("data:image/") else len(text)
 
 
 def _search(plan: Plan, cell: Cell, costs: _Costs, budget: Budget, per_case: float) -> Estimate:

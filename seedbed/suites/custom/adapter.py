@@ -9,7 +9,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from seedbed.suites.custom.replies import JsonReply
-from seedbed.suites.custom.template import as_text, columns_in, fill
+from seedbed.suites.custom.template import as_text, columns_in, content, fill
 from seedbed.suites.kit.choices import choice_of
 
 
@@ -50,11 +50,15 @@ class TemplateAdapter(dspy.Adapter):
                 raise AdapterParseError(type(self).__name__, cast(Any, signature), completion, str(error)) from None
         return {answer: choice_of(completion, self._choices) if self._choices else completion.strip()}
 
-    def _asked(self, user: str, system: str | None, values: Mapping[str, Any]) -> str:
+    def _asked(self, user: str, system: str | None, values: Mapping[str, Any]) -> str | list[dict[str, Any]]:
         """The user's part. What an optimizer has dropped from the template stands below it: no case loses a value."""
         named = {*columns_in(user), *columns_in(system or "")}
         lost = [f"{name}: {as_text(values[name])}" for name in self._columns if name not in named and name in values]
-        return "\n\n".join([fill(user, self._values(values)), *(["\n".join(lost)] if lost else [])])
+        asked = content(user, self._values(values))
+        if not lost:
+            return asked
+        below = "\n".join(lost)
+        return f"{asked}\n\n{below}" if isinstance(asked, str) else [*asked, {"type": "text", "text": below}]
 
     def _values(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {**({"choices": ", ".join(self._choices)} if self._choices else {}), **values}

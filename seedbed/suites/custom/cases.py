@@ -14,6 +14,7 @@ from seedbed.suite import Benchmark, Case
 from seedbed.suites.custom.choosing import drawn, holds, split_by_column, split_by_share
 from seedbed.suites.custom.options import CaseOptions, Splitting
 from seedbed.suites.kit.data_sets import data_set_rows, is_data_set
+from seedbed.suites.kit.images import read_image
 from seedbed.suites.kit.repeats import repeated
 from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 from seedbed.suites.kit.text_files import is_texts, text_rows
@@ -27,7 +28,7 @@ def load(options: CaseOptions) -> Benchmark:
     rows = list(_rows(path))
     kept = [(number, row) for number, row in enumerate(rows, start=1) if holds(options.where, row)]
     ids, placed = UniqueIds("id"), list[tuple[Case, Row]]()
-    reader = _Reader(options, rows[0])
+    reader = _Reader(options, path, rows[0])
     for number, row in kept:
         placed.append((reader.case(row, number, ids), row))
     chosen = drawn(placed, options.sample) if options.sample else placed
@@ -75,7 +76,7 @@ def _warnings(options: CaseOptions, test: Sequence[Case]) -> Iterator[str]:
 class _Reader:
     """Turns rows into cases. Values are texts, whatever the format of the file: 3 in JSON is 3 in CSV."""
 
-    def __init__(self, options: CaseOptions, first: Row) -> None:
+    def __init__(self, options: CaseOptions, path: Path, first: Row) -> None:
         self._options = options
         self._answers = [options.answer] if isinstance(options.answer, str) else options.answer or []
         split = options.split
@@ -89,9 +90,14 @@ class _Reader:
         self._used = {*taken, *self._inputs.values()}
         if not self._inputs:
             raise first.error("has no column left for the inputs; name them under `inputs`.")
+        self._images = [options.images] if isinstance(options.images, str) else options.images or []
+        self._folder = path if path.is_dir() else path.parent
+        apart = next((name for name in self._images if name not in self._inputs.values()), None)
+        if apart is not None:
+            raise first.error(f"the column {apart!r}, which `images` names, is no input; name it under `inputs` too.")
 
     def case(self, row: Row, number: int, ids: UniqueIds) -> Case:
-        inputs = {name: _plain(row, column, "inputs") for name, column in self._inputs.items()}
+        inputs = {name: self._input(row, column) for name, column in self._inputs.items()}
         own = str(number)
         if self._id is not None:
             _present(row, self._id, "id")
@@ -104,6 +110,10 @@ class _Reader:
             meta={str(name): _plain(row, name, "meta") for name in row.data if name not in self._used},
             cluster=None if cluster is None else _shown(_plain(row, cluster, "cluster")),
         )
+
+    def _input(self, row: Row, column: str) -> Any:
+        value = _plain(row, column, "inputs")
+        return read_image(row, column, self._folder) if value is not None and column in self._images else value
 
     def _gold(self, row: Row) -> Any:
         """A text, a list of accepted texts, an object of fields, or None where there is no answer."""

@@ -62,6 +62,8 @@ class CaseOptions(BenchmarkOptions):
 
     inputs: list[str] | dict[str, str] | None = None
     """Columns that systems are given, or NEW_NAME: COLUMN; null takes all that nothing else takes."""
+    images: str | list[str] | None = None
+    """Columns among the inputs that hold paths of images, from the folder of the cases; models are sent the images."""
     answer: str | list[str] | None = None
     """The column with the right answer; of several columns, each answer is accepted."""
     separator: str | None = Field(default=None, min_length=1)
@@ -81,7 +83,7 @@ class CaseOptions(BenchmarkOptions):
     repeats: RepeatsOption | None = None
     """Ask every test case so many times: 5, or {n: 5, k: [1, 3]}; rates then have pass@k and pass^k too."""
 
-    @field_validator("inputs", "answer")
+    @field_validator("inputs", "images", "answer")
     @classmethod
     def _not_empty(cls, value: Any) -> Any:
         if value is not None and not value:

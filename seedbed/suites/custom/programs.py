@@ -15,6 +15,7 @@ from seedbed.suites.custom.adapter import TemplateAdapter
 from seedbed.suites.custom.options import PromptOptions, signature_fields
 from seedbed.suites.custom.python_systems import from_python
 from seedbed.suites.custom.replies import JsonReply
+from seedbed.suites.kit.images import has_images, is_image
 from seedbed.suites.kit.program import Program
 from seedbed.sweep.given import given
 
@@ -26,10 +27,20 @@ def build(context: PhaseContext, options: PromptOptions) -> Callable[..., Any]:
     wrong = options.misfit(context.benchmark)
     if wrong is not None:
         raise UserError(f"field {wrong[0]}: {wrong[1]}")
+    _check_images(context)
     if options.python is not None:
         return from_python(given(options.python), options.answer)
     shown = _drawn(context.benchmark, options.examples, context.seed)
-    return Templated(options, shown) if options.prompt is not None else Signed(options, shown)
+    if options.prompt is not None:
+        return Templated(options, shown)
+    first = context.benchmark.test[0].inputs
+    return Signed(options, shown, [name for name, value in first.items() if is_image(value)])
+
+
+def _check_images(context: PhaseContext) -> None:
+    if has_images(context.benchmark.test[:1]) and cast(Any, context.lm("task")).takes_images is False:
+        model = context.lm("task").model
+        raise UserError(f"{model}: takes no images, and the cases have some; ask a model that does.")
 
 
 class Templated(Program):
@@ -68,7 +79,7 @@ class Templated(Program):
 class Signed(Program):
     """A signature in DSPy's own format."""
 
-    def __init__(self, options: PromptOptions, examples: Sequence[Case]) -> None:
+    def __init__(self, options: PromptOptions, examples: Sequence[Case], images: Sequence[str] = ()) -> None:
         super().__init__()
         text = options.signature or ""
         self._inputs, outputs = signature_fields(text)
@@ -80,6 +91,8 @@ class Signed(Program):
             signature = _make_signature(text, *([options.instructions] if options.instructions else []))
         except Exception as error:
             raise UserError(f"field signature: DSPy cannot read {text!r} ({error}).") from None
+        for name in [name for name in self._inputs if name in images]:
+            signature = signature.with_updated_fields(name, type_=dspy.Image)
         if options.choices is not None:
             signature = signature.with_updated_fields(self.answer_field, type_=Literal[tuple(options.choices)])
         if options.json_schema is not None:
@@ -87,10 +100,11 @@ class Signed(Program):
             signature = signature.with_updated_fields(self.answer_field, type_=dict[str, Any], desc=told)
         self.predict = dspy.Predict(signature) if options.module == "predict" else dspy.ChainOfThought(signature)
         for predictor in self.predictors():
-            predictor.demos = [_example(case, self.answer_field) for case in examples]
+            predictor.demos = [_example(case, self.answer_field, images=True) for case in examples]
 
     async def aforward(self, **inputs: Any) -> dspy.Prediction:
-        reply = await self.predict.acall(**{name: inputs[name] for name in self._inputs})
+        given = {name: inputs[name] for name in self._inputs}
+        reply = await self.predict.acall(**{name: _as_image(v) if is_image(v) else v for name, v in given.items()})
         found = dict(reply.items())
         answer = found[self.answer_field]
         if self._reply is not None:
@@ -98,6 +112,10 @@ class Signed(Program):
             found |= answer
             answer = _scored_field(answer, None)
         return dspy.Prediction(**{**found, "answer": answer})
+
+
+def _as_image(url: str) -> Any:
+    return cast(Any, dspy.Image)(url)
 
 
 def _scored_field(answer: dict[str, Any], chosen: str | None) -> Any:
@@ -112,6 +130,7 @@ def _drawn(benchmark: Benchmark, count: int, seed: int) -> list[Case]:
     return random.Random(seed).sample(list(benchmark.train), count)  # noqa: S311 - a reproducible draw, no secret
 
 
-def _example(case: Case, answer: str) -> dspy.Example:
+def _example(case: Case, answer: str, *, images: bool = False) -> dspy.Example:
     gold = case.gold[0] if isinstance(case.gold, list) and case.gold else case.gold
-    return dspy.Example(**{**case.inputs, answer: gold}).with_inputs(*case.inputs)
+    inputs = {name: _as_image(value) if images and is_image(value) else value for name, value in case.inputs.items()}
+    return dspy.Example(**{**inputs, answer: gold}).with_inputs(*inputs)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from seedbed.suites.kit.images import image_part, is_image
+
 _PLACE = re.compile(r"\{\{(?P<kept>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\}")
 _PART = re.compile(r"^\[(system|user)\][ \t]*$", re.MULTILINE)
 
@@ -43,6 +45,25 @@ def fill(template: str, values: Mapping[str, Any]) -> str:
         return as_text(values[name]) if name in values else match[0]
 
     return _PLACE.sub(put, template)
+
+
+def content(template: str, values: Mapping[str, Any]) -> str | list[dict[str, Any]]:
+    """The filled template as the content of a message: a text, or texts and images in the order they stand in."""
+    if not any(is_image(values.get(name)) for name in columns_in(template)):
+        return fill(template, values)
+    parts: list[dict[str, Any]] = []
+    at = 0
+    for match in _PLACE.finditer(template):
+        name = match["name"]
+        if name is not None and is_image(values.get(name)):
+            parts += [*_text_part(template[at : match.start()], values), image_part(values[name])]
+            at = match.end()
+    return [*parts, *_text_part(template[at:], values)]
+
+
+def _text_part(template: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    text = fill(template, values)
+    return [{"type": "text", "text": text}] if text.strip() else []
 
 
 def as_text(value: Any) -> str:

@@ -3,6 +3,7 @@ here: what a sweep reads is there before it is planned."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -51,11 +52,9 @@ def _saved(path: Path) -> Any:
 
 def _cached(path: Path) -> Any:
     name, config, split = _parts(path)
-    _library(path)
-    from datasets.packaged_modules.cache.cache import Cache
-
+    cache = _library(path, "datasets.packaged_modules.cache.cache")
     try:
-        builder: Any = Cache(
+        builder: Any = cache.Cache(
             dataset_name=name.rpartition("/")[2], repo_id=name, config_name=config, version="auto", hash="auto"
         )
         builder.download_and_prepare()
@@ -76,12 +75,11 @@ def _parts(path: Path) -> tuple[str, str, str]:
     return "/".join(parts[:-2]), parts[-2], parts[-1]
 
 
-def _library(path: Path) -> Any:
+def _library(path: Path, module: str = "datasets") -> Any:
     try:
-        import datasets
+        return importlib.import_module(module)
     except ImportError:
         raise UserError(f"{path}: needs the package datasets; pip install 'seedbed[datasets]'.") from None
-    return datasets
 
 
 def _class_names(found: Any) -> dict[str, list[str]]:

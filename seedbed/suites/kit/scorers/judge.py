@@ -11,6 +11,7 @@ from pydantic import Field, field_validator
 
 from seedbed.errors import SeedbedError, is_stop
 from seedbed.suite import Case, Metric, PhaseContext, Scored, ScorerSpec
+from seedbed.suites.kit.images import as_texts
 from seedbed.suites.kit.scorers.values import VERSION, AnswerOptions, answer_text
 
 
@@ -95,7 +96,7 @@ def _asked(case: Case, output: Mapping[str, Any], options: JudgeOptions) -> dict
     asked = {
         "rubric": options.judge,
         "scale": f"a whole number from {low} (worst) to {high} (best)",
-        "case": "\n".join(f"{name}: {value}" for name, value in case.inputs.items()),
+        "case": "\n".join(f"{name}: {value}" for name, value in as_texts(case.inputs).items()),
         "answer": answer_text(output, options),
     }
     if options.reference and case.gold is not None:

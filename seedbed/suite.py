@@ -147,6 +147,8 @@ class SampleUsage:
     tokens_out: int
     list_usd: float | None
     latency_s: float | None
+    cut: int = 0
+    """Of the calls, those whose answer was cut off at the limit of its tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,8 @@ class Row:
     n_skipped: int
     n_unreadable: int
     """Of the n, answers that could not be read, scored at the worst end of every range."""
+    n_truncated: int
+    """Of all samples x seeds, those with an answer of a model that was cut off at the limit of its tokens."""
     tokens_in: int
     tokens_out: int
     list_usd: float | None

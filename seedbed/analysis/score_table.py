@@ -62,9 +62,11 @@ class ScoreTable:
     """By label and seed: the cell's metrics and usage."""
     cells: Mapping[str, Sequence[ScoredCell]]
     failures: Sequence[tuple[ScoredCell, str, str, str]] = field(repr=False)
-    """Cell, sample id, status and reason of what was not scored; the first of many."""
+    """Cell, sample id, status and reason of what was not answered and scored in full; the first of many."""
     failure_counts: Mapping[tuple[str, str, str], int] = field(repr=False)
     """By label, status and kind of reason; complete where `failures` is cut short."""
+    first_cut: tuple[ScoredCell, str] | None = None
+    """The first sample with an answer that was cut off, and its cell."""
     missing: Mapping[str, NDArray[np.float64]] = field(default_factory=dict[str, Any], repr=False)
     """By label: samples x metrics, the share of seeds whose score is missing because something failed. What is
     undefined by its nature is not missing. No entry where nothing is."""

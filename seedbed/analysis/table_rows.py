@@ -133,6 +133,7 @@ def _row(table: ScoreTable, label: str, planned: Sequence[ScoredCell], samples: 
         n_errors=sum(metrics["n_errors"] for metrics in present),
         n_skipped=sum(metrics["n_skipped"] for metrics in present),
         n_unreadable=sum(metrics.get("n_unreadable") or 0 for metrics in present),
+        n_truncated=sum(metrics.get("n_truncated") or 0 for metrics in present),
         tokens_in=sum(usage["tokens_in"] for usage in usages),
         tokens_out=sum(usage["tokens_out"] for usage in usages),
         list_usd=_sum_known([usage["list_usd"] for usage in usages]),

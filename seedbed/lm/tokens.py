@@ -21,11 +21,21 @@ _SAYS_ALL = frozenset({*TIERS, "default", "standard"})
 """Served tiers that leave nothing open; another says less of the price than what was asked for."""
 
 
+_CUT = ("length", "max_tokens")
+"""Reasons to end that mean: no more tokens were allowed."""
+
+
 def usage_of(request: JsonDict, response: JsonDict) -> Usage:
     """The tokens of a response; counted here and marked `estimated` where the provider left them out."""
-    told = billed_usage(request, response)
-    if told is not None:
-        return told
+    used = billed_usage(request, response) or _counted(request, response)
+    return used._replace(cut=True) if _is_cut(response) else used
+
+
+def _is_cut(response: JsonDict) -> bool:
+    return any(choice.get("finish_reason") in _CUT for choice in response.get("choices") or [])
+
+
+def _counted(request: JsonDict, response: JsonDict) -> Usage:
     name = str(request.get("model", ""))
     replies = [(choice.get("message") or {}).get("content") or "" for choice in response.get("choices", [])]
     sent = sum(_TOKENS_PER_MESSAGE + count_tokens(text, name) for text in _texts(request))

@@ -41,6 +41,8 @@ class Usage(NamedTuple):
     """What the provider's list has a factor for: where it ran (`us`), how fast (`fast`)."""
     told_usd: float | None = None
     """The cost as the provider itself states it."""
+    cut: bool = False
+    """Whether the answer ended because no more tokens were allowed."""
 
 
 class Answerer(NamedTuple):

@@ -16,7 +16,7 @@ _NOTHING: Mapping[str, Any] = {}
 _WORLDWIDE = ("global", "not_available")
 _MORE = (
     *("written_1h", "cached_audio", "audio_in", "image_in", "video_in", "audio_out", "image_out", "video_out"),
-    *("searches", "tier", "surcharges", "told_usd"),
+    *("searches", "tier", "surcharges", "told_usd", "cut"),
 )
 """Fields of a usage that few responses have; the ledger keeps them in one column."""
 _rare = attrgetter(*_MORE)

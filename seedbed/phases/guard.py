@@ -4,10 +4,12 @@ ends the phase instead, and what was paid for is found in the ledger when the ph
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import dspy
+from dspy.teleprompt.bootstrap_trace import FailedPrediction
 from dspy.utils.exceptions import AdapterParseError
 
 from seedbed.errors import CellFailed, ProviderError, SeedbedError, causes
@@ -20,10 +22,14 @@ if TYPE_CHECKING:
 
 _OF_THE_PROMPT = ("context_length",)
 """Failures that a candidate's own prompt brought about. They count against it, as an unreadable answer does."""
-
+_COUNTED = "seedbed_counted"
 
 _ROUNDS = (False, True)
 """DSPy's retries are gone through so many times (the last is True): giving up here gives up hours of search."""
+
+
+Called = Callable[[dspy.Module], None]
+Failed = Callable[[Mapping[str, Any]], None]
 
 
 class Halted(BaseException):
@@ -54,14 +60,20 @@ class Guard:
     def judge_failure(self, error: Exception) -> Exception | Halted:
         """What to raise for a failure: itself where the candidate is to blame, else the end of the phase."""
         if isinstance(error, AdapterParseError):
-            with self._lock:
-                self.unreadable += 1
+            self.count_unreadable()
             return error
         if describe(error)["kind"] in _OF_THE_PROMPT:
-            with self._lock:
-                self.too_long += 1
+            # An LM's failure comes by here once more as its program's.
+            if not any(getattr(cause, _COUNTED, False) for cause in causes(error)):
+                setattr(error, _COUNTED, True)
+                with self._lock:
+                    self.too_long += 1
             return error
         return self.halt(error)
+
+    def count_unreadable(self) -> None:
+        with self._lock:
+            self.unreadable += 1
 
     def reason(self, title: str) -> SeedbedError:
         """The failure as the phase reports it: a stop of the sweep as it is, anything else as the cell's failure."""
@@ -121,24 +133,49 @@ class GuardedContext(CellContext):
         return GuardedLM(self.runtime, self.binding(role), self.guard)
 
 
-def guarded(program: dspy.Module, guard: Guard, called: Any) -> dspy.Module:
-    """The program with its calls watched: `called(program)` before each, and a failure that is not the candidate's ends
-    the optimisation. Its class keeps name and source, which some optimizers read."""
+def guarded(program: dspy.Module, guard: Guard, called: Called, failed: Failed) -> dspy.Module:
+    """The program with its calls watched: `called(program)` before each, `failed(inputs)` after one that is the
+    candidate's own fault; any other failure ends the optimisation. Its class keeps name and source, which some
+    optimizers read."""
     kind: Any = type(program)
 
     def call(self: dspy.Module, *args: Any, **kwargs: Any) -> Any:
         guard.check()
         called(self)
         try:
-            return kind.__call__(self, *args, **kwargs)
+            answer = kind.__call__(self, *args, **kwargs)
         except Exception as error:
-            raise guard.judge_failure(error) from error
+            judged = guard.judge_failure(error)
+            if not isinstance(judged, Halted):
+                failed(kwargs)
+            raise judged from error
+        if isinstance(answer, tuple) and answer and isinstance(answer[0], FailedPrediction):
+            # GEPA takes an unreadable answer for one while it traces, and asks no metric about it.
+            guard.count_unreadable()
+            failed(kwargs)
+        return answer
+
+    def forward(self: dspy.Module, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return kind.forward(self, *args, **kwargs)
+        except AdapterParseError as error:
+            raise _traceable(self, error) from error
 
     names = {
         "__call__": call,
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
+        **({"forward": forward} if hasattr(kind, "forward") else {}),
     }
     program.__class__ = type(kind)(kind.__name__, (kind,), names)
     return program
+
+
+def _traceable(program: dspy.Module, error: AdapterParseError) -> AdapterParseError:
+    """The error in the shape that DSPy's tracing can take: it divides lists where part of the fields was read, and
+    gives up where an adapter asked with less than the predictor's own signature."""
+    own: list[Any] = [predictor.signature for predictor in program.predictors()]
+    asked: Any = error.signature
+    near = [s for s in own if s == asked] or [s for s in own if s.instructions == asked.instructions] or own
+    return AdapterParseError(error.adapter_name, near[0] if near else asked, str(error.lm_response), str(error))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import dspy
 
     from seedbed.phases.guard import GuardedContext
-    from seedbed.phases.search import SearchLog, Split
+    from seedbed.phases.search import SearchLog
 
 PROGRAM = "program.json"
 FILES = [PROGRAM, "candidates.jsonl", "metric_logs/train.jsonl", "metric_logs/val.jsonl"]
@@ -43,14 +43,12 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     silence()
     guard = Guard()
     watched = GuardedContext(context.run, context.cell, context.phase, context.execution, guard)
-    splits: dict[str, Split] = {case.sample_id: "val" for case in context.benchmark.val}
-    splits |= {case.sample_id: "train" for case in context.benchmark.train}
-    log = SearchLog(splits, len(context.benchmark.val), context.usage)
+    log = SearchLog({"val": context.benchmark.val, "train": context.benchmark.train}, context.usage)
     # Failures end the phase before DSPy counts them; it must not stop at unreadable answers on its own.
     aside = {"disable_history": True, "track_usage": False, "max_errors": _NO_LIMIT}
     with dspy.context(lm=watched.lm("task"), adapter=quick_adapter(), **aside):
         job = _job(watched, log)
-        job = replace(job, program=guarded(job.program, guard, log.called))
+        job = replace(job, program=guarded(job.program, guard, log.called, log.failed))
         log.candidate(job.program)  # number 0 is the program as it was written
         try:
             best = resolve(_spec(context).compile)(job)

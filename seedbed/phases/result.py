@@ -51,6 +51,8 @@ def result_data(
         "n": metrics["n"],
         "n_errors": metrics["n_errors"],
         "n_skipped": metrics["n_skipped"],
+        "n_unreadable": metrics.get("n_unreadable", 0),
+        "n_truncated": metrics.get("n_truncated", 0),
         **_account(usage["generate"], ""),
         "optimizer": cell.optimizer if "optimise" in usage else None,
         **_account(usage.get("optimise"), "optimizer_"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from seedbed.phases.scorers import add_scores, cell_metrics
 from seedbed.phases.times import write_rows
 from seedbed.storage.store import read_json, read_jsonl, write_json, write_jsonl
 from seedbed.suite import SCORE_TIMES, Metric, Prediction, ScoreRow, resolve
+from seedbed.suites.kit.outcomes import TRUNCATED
 from seedbed.sweep.manifest import manifest
 
 FILES = [
@@ -62,7 +63,16 @@ async def _score_all(context: CellContext, cases: Any, predictions: Mapping[str,
 
     with dspy.context(adapter=quick_adapter(), disable_history=True, track_usage=False):
         rows = await resolve(context.suite.score)(context, cases, predictions)
-        return await add_scores(context, cases, predictions, rows)
+        return _with_cuts(context, await add_scores(context, cases, predictions, rows))
+
+
+def _with_cuts(context: CellContext, rows: Sequence[ScoreRow]) -> list[ScoreRow]:
+    """The rows, those of samples with a cut off answer saying so."""
+    cut = {sample: usage.cut for sample, usage in context.sample_usage().items() if usage.cut}
+    return [
+        replace(row, details={**row.details, TRUNCATED: cut[row.sample_id]}) if row.sample_id in cut else row
+        for row in rows
+    ]
 
 
 def _one_row_a_case(context: CellContext, rows: list[ScoreRow]) -> None:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from seedbed.analysis.score_table import ScoreTable, TableKey
 from seedbed.errors import UserError
+from seedbed.phases.scorers import ERRORS
 from seedbed.storage.paths import read_bytes
 from seedbed.storage.store import Store, read_json, read_jsonl
 from seedbed.suite import ScoreRow
+from seedbed.suites.kit.outcomes import TRUNCATED, UNREADABLE
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.plan import GroupKey, Plan
 from seedbed.sweep.registry import get_suite
@@ -32,8 +34,10 @@ class CellScores:
     values: NDArray[np.float64]
     missing: NDArray[np.bool_]
     """Where a score is missing because something failed, not because it is undefined."""
-    failures: Sequence[tuple[str, str, str]]
-    """sample id, status and reason of what was not scored."""
+    flaws: Sequence[tuple[str, str, str]]
+    """sample id, what is wrong with it, and how, of all that was not both answered and scored in full."""
+    cut: Sequence[str]
+    """Ids of samples with an answer that was cut off."""
 
 
 def score_tables(store: Store, plan: Plan, baseline: str | None = None) -> Iterator[ScoreTable]:
@@ -92,8 +96,24 @@ def read_scores(path: Path, metrics: Sequence[str]) -> CellScores:
         [row["cluster"] or row["sample_id"] for row in rows],
         values,
         np.isnan(values) & failed.astype(bool)[:, None],
-        [(row["sample_id"], row["status"], row["reason"] or "") for row in rows if row["status"] != "ok"],
+        [(row["sample_id"], *flaw) for row in rows if (flaw := _flaw(row)) is not None],
+        [row["sample_id"] for row in rows if TRUNCATED in row["details"]],
     )
+
+
+def _flaw(row: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What a reader should look at in a sample, the worst first; None where all is well."""
+    details: Mapping[str, Any] = row["details"]
+    if row["status"] != "ok" or row["reason"]:
+        return ("error" if row["status"] == "ok" else row["status"]), row["reason"] or ""
+    if UNREADABLE in details:
+        cut = " (cut off at max_tokens)" if TRUNCATED in details else ""
+        return UNREADABLE, f"{details[UNREADABLE]}{cut}"
+    if ERRORS in details:
+        return "scorer failed", "; ".join(f"{name}: {e['kind']}: {e['message']}" for name, e in details[ERRORS].items())
+    if TRUNCATED in details:
+        return TRUNCATED, f"answers cut off at max_tokens: {details[TRUNCATED]}"
+    return None
 
 
 def table_score_rows(store: Store, table: ScoreTable) -> dict[tuple[int, str], list[ScoreRow]]:
@@ -128,6 +148,7 @@ def _table(
     totals: dict[str, _Total] = {}
     failures: list[tuple[Cell, str, str, str]] = []
     tally: Counter[tuple[str, str, str]] = Counter()
+    first_cut: tuple[Cell, str] | None = None
     remade = _made_by_seed(plan, cells)
     labels = [label for label in order if label in {cell.label for cell in cells}]
     held_against = baseline if baseline in labels else labels[0]
@@ -145,8 +166,9 @@ def _table(
         by_seed = cell.label in remade or (bool(remade) and cell.label == held_against)
         total = totals.setdefault(cell.label, _Total(len(names)))
         total.add(at, scores, len(places), cell.seed if by_seed else None)
-        failures += [(cell, *failure) for failure in scores.failures[: _KEPT_FAILURES - len(failures)]]
-        tally.update((cell.label, status, _kind(reason)) for _, status, reason in scores.failures)
+        failures += [(cell, *flaw) for flaw in scores.flaws[: _KEPT_FAILURES - len(failures)]]
+        tally.update((cell.label, status, _kind(reason)) for _, status, reason in scores.flaws)
+        first_cut = first_cut or ((cell, scores.cut[0]) if scores.cut else None)
     ordered = {name: number for number, name in enumerate(sorted(set(cluster_of.values())))}
     n = len(places)
     return ScoreTable(
@@ -161,6 +183,7 @@ def _table(
         cells={label: [c for c in cells if c.label == label] for label in labels},
         failures=failures,
         failure_counts=tally,
+        first_cut=first_cut,
         missing={label: share for label in labels if (share := totals[label].missing(n)).any()},
         by_seed={label: totals[label].by_seed(n) for label in labels if totals[label].seeds},
         made_by_seed=remade,

@@ -13,13 +13,13 @@ from seedbed.errors import is_stop
 from seedbed.phases.passes import with_passes
 from seedbed.phases.predict import describe
 from seedbed.suite import Case, Failure, Prediction, Scored, ScoreRow, ScorerValue, resolve
-from seedbed.suites.kit.outcomes import worst_scores
+from seedbed.suites.kit.outcomes import n_truncated, worst_scores
 from seedbed.sweep.resolved import AddedScorer, ResolvedCell
 
 if TYPE_CHECKING:
     from seedbed.phases.context import CellContext
 
-_ERRORS = "scorer_errors"
+ERRORS = "scorer_errors"
 """Under this name a row's details say which scorer failed, and how."""
 
 
@@ -58,7 +58,7 @@ async def _scored(
         if is_stop(error):
             raise
         found = Scored(dict.fromkeys(own))
-        details = {_ERRORS: {**row.details.get(_ERRORS, {}), scorer.label or scorer.name: describe(error)}}
+        details = {ERRORS: {**row.details.get(ERRORS, {}), scorer.label or scorer.name: describe(error)}}
     values = {scorer.metric_name(name): found.values.get(name) for name in own}
     return replace(row, scores={**row.scores, **values}, details={**row.details, **details})
 
@@ -94,7 +94,7 @@ def _as_scored(value: ScorerValue, metrics: Sequence[str]) -> Scored:
 
 def cell_metrics(resolved: ResolvedCell, rows: Sequence[ScoreRow]) -> dict[str, Any]:
     """The flat metrics of a cell: the suite's, and mean, std and n of each metric that was added."""
-    metrics = dict(resolve(resolved.suite.aggregate)(rows))
+    metrics: dict[str, Any] = {**resolve(resolved.suite.aggregate)(rows), "n_truncated": n_truncated(rows)}
     added = [metric for scorer in resolved.scorers for metric in scorer.metrics]
     for metric in (*added, *(figure.metric for figure in resolved.passes)):
         values = [v for row in rows if row.status == "ok" and (v := row.scores.get(metric.name)) is not None]

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import dspy
+import orjson
 
 from seedbed.analysis.means import mean
 from seedbed.lm.ledger.reads import PhaseUsage
 from seedbed.phases.result import exact_usd
 from seedbed.storage.hashing import hash_json
+from seedbed.suite import Case
 
 Split = Literal["train", "val"]
 Prompts = dict[str, dict[str, Any]]
@@ -51,9 +53,14 @@ class SearchLog:
     """Collects from the optimizer's threads. A program is judged in the thread that called it, which is how a score
     finds its candidate whatever the optimizer."""
 
-    def __init__(self, splits: Mapping[str, Split], n_val: int, usage: Callable[[], PhaseUsage]) -> None:
-        self._splits = splits
-        self._n_val = n_val
+    def __init__(self, cases: Mapping[Split, Sequence[Case]], usage: Callable[[], PhaseUsage]) -> None:
+        self._splits: dict[str, Split] = {}
+        self._asked: dict[bytes, list[str]] = {}
+        for split, own in cases.items():
+            for case in own:
+                self._splits[case.sample_id] = split
+                self._asked.setdefault(_written(case.inputs), []).append(case.sample_id)
+        self._n_val = len(cases["val"])
         self._usage = usage
         self._lock = threading.Lock()
         self._here = threading.local()
@@ -89,6 +96,17 @@ class SearchLog:
             if split == "val" and len(candidate.scores["val"]) == self._n_val and not candidate.at:
                 candidate.at = self._point()
 
+    def failed(self, inputs: Mapping[str, Any]) -> None:
+        """The program asked last in this thread gave no answer to these inputs, by its own fault: it scores 0, which is
+        what the optimizer takes it for."""
+        candidate: Candidate | None = getattr(self._here, "candidate", None)
+        twins = self._asked.get(_written(inputs), [])
+        if candidate is None or not twins:
+            return
+        # Cases with the same inputs are told apart only by which of them have a score.
+        known = {sample for own in candidate.scores.values() for sample in own}
+        self.scored(next((sample for sample in twins if sample not in known), twins[0]), 0.0)
+
     def candidates(self, chosen: dspy.Module) -> list[dict[str, Any]]:
         """A row a candidate, in the order in which they were first asked."""
         best = self.candidate(chosen).id
@@ -118,6 +136,10 @@ def prompts_of(program: dspy.Module) -> Prompts:
         name: {"instructions": predictor.signature.instructions, "demos": [_plain(demo) for demo in predictor.demos]}
         for name, predictor in predictors
     }
+
+
+def _written(inputs: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(dict(inputs), default=repr, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
 
 def _plain(demo: Any) -> dict[str, str]:

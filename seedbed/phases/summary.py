@@ -14,6 +14,7 @@ from seedbed.analysis.measured import Measured
 from seedbed.analysis.results import MARGIN, Row, Summary, as_data
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.analysis.table_rows import table_rows
+from seedbed.phases.answer_notes import FirstExamples, answer_notes
 from seedbed.phases.score_tables import score_tables, table_score_rows
 from seedbed.phases.uncounted import uncounted_note
 from seedbed.report.latex import to_latex
@@ -50,11 +51,13 @@ def make_summary(
     table while it is in memory."""
     rows: list[Row] = []
     comparisons: list[Measured] = []
+    first = FirstExamples()
     for table in score_tables(store, plan, baseline):
         planned = [c for c in plan.cells if (c.suite, c.benchmark, c.model) == table.key]
         composed = jackknife(table, get_suite(table.key[0]), partial(table_score_rows, store, table))
         rows += table_rows(table, planned, composed)
         comparisons += table_comparisons(table, margin, composed)
+        first.watch(table)
         if watch is not None:
             watch(table)
     return Summary(
@@ -68,7 +71,11 @@ def make_summary(
         missing=[{"cell": plan.cell(cell_id).title, "reason": reason} for cell_id, reason in failures.items()],
         costs=[*costs, *_uncounted_costs(rows)],
         answerers=answerers,
-        notes=[*(uncounted_note(row.label, row.n) for row in rows if row.uncounted), *changes_within(answerers)],
+        notes=[
+            *(uncounted_note(row.label, row.n) for row in rows if row.uncounted),
+            *answer_notes(rows, costs, plan.config.models, first),
+            *changes_within(answerers),
+        ],
         metrics={suite: plan.metrics(suite) for suite in dict.fromkeys(row.suite for row in rows)},
     )
 
@@ -76,7 +83,7 @@ def make_summary(
 def _uncounted_costs(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """A row of the account for calls that no ledger knows: all that can be said of them is that they were made."""
     models = dict.fromkeys(row.model for row in rows if row.uncounted)
-    unknown = dict.fromkeys(("calls", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning"))
+    unknown = dict.fromkeys(("calls", "cut", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning"))
     dollars = dict.fromkeys(("spent_usd", "list_usd", "at_risk_usd"))
     return [
         {"phase": "generate", "role": "task", "model": model, "outcome": "uncounted", **unknown, **dollars}

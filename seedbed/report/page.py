@@ -14,7 +14,7 @@ from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.canvas import NO_CJK_FONT
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
 from seedbed.report.report_inputs import Material, Part, file_name
-from seedbed.report.sample_list import SampleBook
+from seedbed.report.sample_list import STATES, SampleBook
 from seedbed.report.tables import (
     answerer_table,
     comparison_table,
@@ -89,7 +89,8 @@ def _overview(summary: Summary, material: Material) -> Iterable[str]:
         "status": summary.status,
         "cells with results": f"{summary.n_cells - len(summary.missing)} of {summary.n_cells}",
         "samples scored": f"{sum(row.n for row in summary.rows):,}",
-        "errors / skipped": f"{sum(r.n_errors for r in summary.rows):,} / {sum(r.n_skipped for r in summary.rows):,}",
+        "errors / skipped": f"{_count(summary, 'n_errors')} / {_count(summary, 'n_skipped')}",
+        "unreadable / truncated": f"{_count(summary, 'n_unreadable')} / {_count(summary, 'n_truncated')}",
         "paid": f"${dollars(_total(summary, 'spent_usd'))}",
         "as if fresh": f"${dollars(_total(summary, 'list_usd'))}",
         "calls paid / reused": f"{outcomes['paid']:,}{unknown} / {outcomes['reused']:,}",
@@ -156,17 +157,20 @@ def _failures(summary: Summary, material: Material) -> Iterable[str]:
         yield plain_table(Table("Cells without a result", ["cell", "reason"], missing), wide=["reason"])
     if counts:
         columns = ["suite", "benchmark", "system", "model", "status", "kind", "samples"]
-        yield plain_table(Table("Samples without a score, by kind", columns, counts))
+        note = (
+            "error and skipped: no score. unreadable: the worst score. truncated: scored, though cut off at max_tokens."
+        )
+        yield plain_table(Table("Samples that are not answered and scored in full, by kind", columns, counts, note))
         columns = ["cell", "sample", "status", "reason"]
         listed = material.failures[:500]
         yield plain_table(Table("One by one (at most 500)", columns, listed), wide=["reason"])
     if not missing and not counts:
-        yield element("p", "None: every cell has a result and every sample a score.")
+        yield element("p", "None: every cell has a result and every sample an answer and a score.")
 
 
 def _samples(book: SampleBook) -> Iterable[str]:
     boxes = "".join(f'<select id="by-{name}" data-plural="{plural}"></select>' for name, plural in _FILTERS.items())
-    states = "".join(f'<option value="{i}">{name}</option>' for i, name in enumerate(("ok", "error", "skipped")))
+    states = "".join(f'<option value="{i}">{name}</option>' for i, name in enumerate(STATES))
     heads = {"score": "score", "sample": "sample", "system": "system", "seed": "seed"}
     titles = "".join(f'<span data-key="{key}">{text}</span>' for key, text in heads.items())
     if len(book.lines) < book.n_samples:
@@ -192,6 +196,10 @@ def _manifest(manifest: Mapping[str, Any], material: Material) -> Iterable[str]:
     yield f"<details><summary>the sweep's config</summary><pre>{escape(config)}</pre></details>"
     if not manifest["cjk_font"]:
         yield element("p", NO_CJK_FONT, **{"class": "note"})
+
+
+def _count(summary: Summary, name: str) -> str:
+    return f"{sum(getattr(row, name) for row in summary.rows):,}"
 
 
 def _total(summary: Summary, name: str) -> float | None:

@@ -17,6 +17,7 @@ from seedbed.analysis.score_table import ScoreTable
 from seedbed.report.curves import cases_of
 from seedbed.storage.store import Store
 from seedbed.suite import Case
+from seedbed.suites.kit.outcomes import TRUNCATED, UNREADABLE
 from seedbed.sweep.plan import Plan
 
 MAX_SAMPLES = 20_000
@@ -32,7 +33,8 @@ _LINE = 15
 """Characters in a row of packed data: shorter than any key, so that masking secrets never cuts into it."""
 _SHOWN = ("phase", "role", "model", "outcome", "tokens_in", "tokens_out", "list_usd", "error")
 """What the page says of a call."""
-_STATUS = {"ok": 0, "error": 1, "skipped": 2}
+STATES = ("ok", "error", "skipped", UNREADABLE, TRUNCATED)
+"""By number, how a sample ended; the script of the page has the same list."""
 
 
 @dataclass
@@ -78,8 +80,12 @@ class SampleBook:
         asked = case.inputs if case else {k: row["details"][k] for k in ("question",) if k in row["details"]}
         self.lines.append(
             [
-                *(place, sample, _STATUS[row["status"]], row["scores"].get(metric)),
-                *(snippet(asked), snippet(prediction.get("output") or row["reason"] or ""), snippet(gold)),
+                *(place, sample, STATES.index(_state(row)), row["scores"].get(metric)),
+                *(
+                    snippet(asked),
+                    snippet(prediction.get("output") or row["reason"] or row["details"].get(UNREADABLE, "")),
+                    snippet(gold),
+                ),
             ]
         )
         detail = {
@@ -157,7 +163,8 @@ def _calls(path: Path, wanted: Wanted) -> dict[str, list[Any]]:
             for call in map(orjson.loads, _lines_about(data, wanted)):
                 if call["phase"] != "optimise":
                     shown = {name: call[name] for name in _SHOWN}
-                    known = {**shown, "sent": _sent(call), "received": _received(call)}
+                    ends = [choice.get("finish_reason") for choice in (call["response"] or {}).get("choices") or []]
+                    known = {**shown, "ended": ends, "sent": _sent(call), "received": _received(call)}
                     found.setdefault(call["sample"], []).append(known)
     return found
 
@@ -173,6 +180,15 @@ def _lines_about(data: bytes, wanted: Wanted) -> Iterator[bytes]:
             yield data[start:end]
 
 
+def _state(row: Mapping[str, Any]) -> str:
+    """An answer that was cut off and cannot be read is called unreadable; its details say the rest."""
+    if row["status"] != "ok":
+        return row["status"]
+    if row["reason"]:
+        return "error"
+    return next((flaw for flaw in (UNREADABLE, TRUNCATED) if flaw in row["details"]), "ok")
+
+
 def _sent(call: Mapping[str, Any]) -> list[list[Any]]:
     messages = (call["request"] or {}).get("messages") or []
     return [[message.get("role"), message.get("content")] for message in messages]
@@ -180,7 +196,13 @@ def _sent(call: Mapping[str, Any]) -> list[list[Any]]:
 
 def _received(call: Mapping[str, Any]) -> Any:
     choices = (call["response"] or {}).get("choices") or []
-    return [choice.get("message", {}).get("content") for choice in choices]
+    return [_said(choice.get("message") or {}) for choice in choices]
+
+
+def _said(message: Mapping[str, Any]) -> Any:
+    """The text; or all of the message where there is more to it, such as calls of tools."""
+    more = {name: value for name, value in message.items() if value and name not in ("role", "content")}
+    return {"content": message.get("content"), **more} if more else message.get("content")
 
 
 def snippet(value: Any) -> str:

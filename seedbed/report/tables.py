@@ -43,8 +43,8 @@ def suite_table(summary: Summary, suite: str) -> TextTable:
     tests = {(c.benchmark, c.model, c.label, c.metric): c for c in summary.comparisons if c.suite == suite}
     names = [name for name in ("benchmark", "system", "optimizer", "model") if _shown(name, rows)]
     best = {metric.name: _best(rows, metric) for metric in metrics}
-    unreadable = any(row.n_unreadable for row in rows)
-    counts = ["n", "errors", *(["unreadable"] if unreadable else []), "skipped", "tokens", "list $", "paid $"]
+    flaws = [name for name in _FLAWS if any(_n(row, name) for row in rows)]
+    counts = ["n", "errors", *flaws, "skipped", "tokens", "list $", "paid $"]
     body: list[list[TextCell]] = []
     for row in rows:
         cells = [TextCell(getattr(row, name)) for name in names]
@@ -54,7 +54,7 @@ def suite_table(summary: Summary, suite: str) -> TextTable:
             marked = place == 0 and test is not None and test.significant
             beside = _beside(row, metric, None if place == 0 or test is None else test.p_holm)
             cells.append(TextCell(text, (*row.key, row.label) in best[metric.name], marked, beside))
-        body.append([*cells, *map(TextCell, _counts(row, unreadable=unreadable))])
+        body.append([*cells, *map(TextCell, _counts(row, flaws))])
     title = f"{get_suite(suite).title} ({suite})"
     columns = [*names, *(m.label for m in metrics), *counts]
     return TextTable(title, columns, len(names), body, _notes(rows, metrics[0]), _key(names, rows), len(counts))
@@ -76,12 +76,12 @@ def comparison_table(comparisons: Sequence[Comparison], suite: str, metric: Metr
 
 def cost_table(costs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of the account by phase, role, model and outcome."""
-    columns = ["phase", "role", "model", "outcome", "calls", "tokens in", "tokens out", "spent $", "list $",
-               "may be billed $"]  # fmt: skip
+    columns = ["phase", "role", "model", "outcome", "calls", "cut", "tokens in", "tokens out", "spent $",
+               "list $", "may be billed $"]  # fmt: skip
     rows = [
         [
             *(str(row[name]) for name in ("phase", "role", "model", "outcome")),
-            *("?" if row[name] is None else str(row[name]) for name in ("calls", "tokens_in", "tokens_out")),
+            *("?" if row.get(name) is None else str(row[name]) for name in ("calls", "cut", "tokens_in", "tokens_out")),
             dollars(row["spent_usd"]),
             dollars(row["list_usd"]),
             dollars(row["at_risk_usd"]),
@@ -167,13 +167,21 @@ def _key(names: Sequence[str], rows: Sequence[Row]) -> int:
     return names.index("optimizer" if same and "optimizer" in names else "system")
 
 
-def _counts(row: Row, *, unreadable: bool) -> list[str]:
+_FLAWS = ("unreadable", "truncated")
+"""Counts that a table has where any of its rows has one."""
+
+
+def _n(row: Row, name: str) -> int:
+    return getattr(row, f"n_{name}")
+
+
+def _counts(row: Row, flaws: Sequence[str]) -> list[str]:
     asked = row.n + row.n_errors + row.n_skipped
     whole = sizes(asked // row.n_seeds if row.n_seeds else asked, row.n_seeds)
     lost = "" if row.n_seeds == row.n_seeds_planned else f" of {row.n_seeds_planned}"
     n = f"{whole}{lost}" if row.n == asked else f"{row.n} of {whole}{lost}"
     tokens = "?" if row.uncounted else row.tokens_in + row.tokens_out
-    counts = [row.n_errors, *([row.n_unreadable] if unreadable else []), row.n_skipped, tokens]
+    counts = [row.n_errors, *(_n(row, name) for name in flaws), row.n_skipped, tokens]
     return [n, *map(str, counts), dollars(row.list_usd), dollars(row.spent_usd)]
 
 
@@ -220,7 +228,8 @@ def _notes(rows: Sequence[Row], first: Metric) -> list[str]:
     missing = any(own.bound_low is not None for row in rows for own in row.samples.values())
     return [
         "Mean ± standard deviation over seeds [95% interval over samples]. n: samples x seeds, all of them scored "
-        "unless it says how many; errors and skipped have no score, unreadable answers have the worst.",
+        "unless it says how many; errors and skipped have no score, unreadable answers have the worst; truncated ones "
+        "were cut off at max_tokens, and are scored if they can be read.",
         f"Bold: best of its benchmark and model, on the samples that all systems have. †: {first.label} differs from "
         f"the baseline {against} (paired by sample, Holm-adjusted p < {ALPHA:g}). p: the same test of a metric that "
         "does not decide.",

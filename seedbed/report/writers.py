@@ -106,7 +106,7 @@ def _names(row: Row) -> dict[str, Any]:
 def _figures(row: Row, metric: str) -> dict[str, Any]:
     over = {f"sample_{name}" if name in ("std", "ci_low", "ci_high") else name: value
             for name, value in asdict(row.samples[metric]).items()}  # fmt: skip
-    counts = {name: getattr(row, name) for name in ("n", "n_errors", "n_unreadable", "n_skipped")}
+    counts = {name: getattr(row, name) for name in ("n", "n_errors", "n_unreadable", "n_truncated", "n_skipped")}
     return {**asdict(row.metrics[metric]), **counts, **over}
 
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from sqlalchemy import ColumnElement, case
 
+from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.records import Stored
 from seedbed.lm.types import Answerer, Usage
 from seedbed.lm.usage import rare_fields, with_rare_fields
@@ -34,6 +36,11 @@ def answer_columns(usage: Usage, answerer: Answerer) -> dict[str, Any]:
         "service_tier": answerer.service_tier,
         "estimated": usage.estimated,
     }
+
+
+def was_cut() -> ColumnElement[int]:
+    """1 for an attempt whose answer ended because no more tokens were allowed, else 0."""
+    return case((schema.attempts.c.usage_more.like('%"cut":true%'), 1), else_=0)
 
 
 def stored_answer(row: Any) -> Stored:

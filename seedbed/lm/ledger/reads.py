@@ -11,6 +11,7 @@ import orjson
 from sqlalchemy import Connection, Engine, delete, func, select
 
 from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.answer_columns import was_cut
 from seedbed.lm.ledger.database import reading
 
 OUTCOMES = ("paid", "reused", "failed", "lost")
@@ -97,7 +98,8 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str, generatio
 
 
 def cost_rows(engine: Engine, sweep: str, generation: int = 0) -> list[dict[str, Any]]:
-    """Calls, tokens and dollars of a sweep by phase, role, model and outcome, from a moment on."""
+    """Calls, tokens and dollars of a sweep by phase, role, model and outcome, from a moment on. `cut` of the calls had
+    an answer that ended because no more tokens were allowed."""
     by = (_a.c.phase, _a.c.role, _a.c.model, _a.c.outcome)
     query = (
         select(
@@ -107,6 +109,7 @@ def cost_rows(engine: Engine, sweep: str, generation: int = 0) -> list[dict[str,
             func.sum(_a.c.spent_usd).label("spent_usd"),
             func.sum(_a.c.list_usd).label("list_usd"),
             func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk_usd"),
+            func.sum(was_cut()).label("cut"),
         )
         .where(_a.c.sweep == sweep, _a.c.outcome.is_not(None), _a.c.generation >= generation)
         .group_by(*by)

@@ -40,6 +40,8 @@ def gepa(job: Job) -> dspy.Module:
         use_merge=job.name == "GEPA-MERGE",
         num_threads=job.options.threads,
         warn_on_score_mismatch=False,
+        # Else a model whose answers cannot be read gives the search nothing to learn from.
+        add_format_failure_as_feedback=True,
         seed=job.seed,
         gepa_kwargs={} if wanted is None else {"stop_callbacks": FullEvaluations(wanted, _patience(job))},
     )

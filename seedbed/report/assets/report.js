@@ -52,7 +52,7 @@
   const source = document.getElementById("samples-index");
   if (!source) return;
   const data = JSON.parse(source.textContent);
-  const STATUS = ["ok", "error", "skipped"], HEIGHT = 30;
+  const STATUS = ["ok", "error", "skipped", "unreadable", "truncated"], HEIGHT = 30;
   const list = document.getElementById("list"), detail = document.getElementById("detail");
   const count = document.getElementById("count"), search = document.getElementById("search");
   const deep = document.getElementById("deep");
@@ -135,7 +135,8 @@
     const box = make("details");
     const cost = one.list_usd === null ? "price unknown" : `$${one.list_usd.toFixed(6)}`;
     box.append(make("summary",
-      `${one.phase} · ${one.role} · ${one.model} · ${one.outcome} · ${one.tokens_in} + ${one.tokens_out} tokens · ${cost}`));
+      `${one.phase} · ${one.role} · ${one.model} · ${one.outcome} · ${one.tokens_in} + ${one.tokens_out} tokens · ${cost}` +
+      (one.ended.includes("length") ? " · cut off at max_tokens" : "")));
     for (const [role, content] of one.sent) box.append(...block(`sent: ${role}`, content));
     for (const content of one.received) box.append(...block("received", content));
     box.append(...block("error", one.error));

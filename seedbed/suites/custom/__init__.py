@@ -9,6 +9,7 @@ SUITE = Suite(
     name="custom",
     title="One's own",
     version="1",
+    scoring_version="2",
     benchmarks={},
     systems={},
     any_benchmark=BenchmarkSpec(f"{_HERE}.cases:load", f"{_HERE}.options:CaseOptions", known_by_cases=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from seedbed.suite import Case, Failure, PhaseContext, Prediction, ScoreRow
-from seedbed.suites.kit.outcomes import counts, failed_row
+from seedbed.suites.kit.outcomes import counts, unanswered_row
 
 
 async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
@@ -15,7 +15,8 @@ async def score(context: PhaseContext, cases: Sequence[Case], predictions: Mappi
 
 def _row(case: Case, given: Prediction) -> ScoreRow:
     if isinstance(given, Failure):
-        return failed_row(case, given)
+        # What an unreadable answer scores, the scorers' ranges say.
+        return unanswered_row(case, given, (), (), {"gold": case.gold})
     return ScoreRow(case.sample_id, "ok", details={"gold": case.gold}, cluster=case.cluster)
 
 

@@ -14,6 +14,8 @@ Figures = dict[str, float | int | None]
 
 UNREADABLE = "unreadable"
 """Under this name a row's details say why its answer could not be read."""
+TRUNCATED = "truncated"
+"""Under this name a row's details say how many of its model's answers were cut off at the limit of their tokens."""
 
 
 def failed_row(case: Case, why: Failure | str, details: Mapping[str, Any] | None = None) -> ScoreRow:
@@ -75,6 +77,11 @@ def counts(rows: Sequence[ScoreRow], names: Sequence[str] = ()) -> Figures:
 def n_unreadable(rows: Sequence[ScoreRow]) -> int:
     """Of the n, the answers that could not be read."""
     return sum(UNREADABLE in row.details for row in rows)
+
+
+def n_truncated(rows: Sequence[ScoreRow]) -> int:
+    """Of all samples, readable or not, those with an answer of a model that was cut off."""
+    return sum(TRUNCATED in row.details for row in rows)
 
 
 def mean_figures(rows: Sequence[ScoreRow], names: Sequence[str]) -> Figures:

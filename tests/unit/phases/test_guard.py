@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import dspy
 import pytest
+from dspy.teleprompt.bootstrap_trace import FailedPrediction, bootstrap_trace_data
 
 from seedbed.errors import CellFailed
 from seedbed.lm.runtime import Binding, LMRuntime, close_runtimes
-from seedbed.phases.guard import Guard, GuardedLM, Halted
+from seedbed.phases.guard import Guard, GuardedLM, Halted, guarded
 from tests.support.cells import prepared
 from tests.support.lm import model, runtime, scope
 from tests.support.loopback import Loopback
@@ -83,3 +86,24 @@ def test_an_end_that_the_optimizer_swallows_is_raised_all_the_same(tmp_path: Pat
     with pytest.raises(CellFailed, match=r"the optimisation cannot go on \(server: "):
         ready.phase(cell, "optimise")
     assert not (ready.folder(cell) / "program.json").exists()
+
+
+class _HalfRead(dspy.Module):
+    """Its model's answer has one of two fields, and was asked for with less than the predictor's own signature."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.solve = dspy.Predict("question -> reasoning, answer")
+
+    def forward(self, question: str) -> dspy.Prediction:
+        asked = self.solve.signature.delete("reasoning")
+        raise dspy.AdapterParseError("ChatAdapter", asked, "so I think", parsed_result={"reasoning": "so I think"})
+
+
+def test_an_answer_that_is_read_in_part_is_traced_as_unreadable() -> None:
+    guard, failed = Guard(), list[Any]()
+    program = guarded(_HalfRead(), guard, lambda program: None, failed.append)
+    example = dspy.Example(question="why?").with_inputs("question")
+    (traced,) = bootstrap_trace_data(program, [example], metric=lambda *_: 1.0, num_threads=1, format_failure_score=0.0)
+    assert isinstance(traced["prediction"], FailedPrediction)
+    assert (traced["score"], guard.cause, guard.unreadable, failed) == (0.0, None, 1, [{"question": "why?"}])

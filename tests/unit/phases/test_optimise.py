@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, UserError
+from seedbed.lm.ledger.reads import history
 from seedbed.lm.prices import token_cost
 from seedbed.lm.runtime import close_runtimes
 from seedbed.sweep.estimate import estimate
@@ -288,11 +289,23 @@ def test_a_stopped_sweep_ends_the_search(tmp_path: Path) -> None:
         ready.phase(ready.cell("GEPA-5"), "optimise")
 
 
-def test_unreadable_answers_score_nothing_and_are_counted(tmp_path: Path) -> None:
-    sloppy = SMALL.replace("ability", "errors: {malformed: 0.3}, ability")
-    ready = _ready(tmp_path, small=sloppy)
-    result = ready.phase(ready.cell("GEPA-5"), "optimise")
-    assert result["unreadable_answers"] > 0
+def test_unreadable_answers_score_nothing_are_counted_and_taught(tmp_path: Path) -> None:
+    sloppy = SMALL.replace("ability", "errors: {malformed: 0.4}, ability")
+    ready = _ready(tmp_path, small=sloppy, optimizers="[GEPA-3]")
+    cell = ready.cell("GEPA-3")
+    result = ready.phase(cell, "optimise")
+    train, val = (ready.rows(cell, f"metric_logs/{split}.jsonl") for split in ("train", "val"))
+    assert result["metric_calls"] == len(train) + len(val)
+    assert len(val) == 3 * 24, "an unreadable answer is judged too"
+    assert len(train) % 3 == 0, "and so it is in minibatches"
+    zeros = sum(row["score"] == 0.0 for row in (*train, *val))
+    assert 0 < result["unreadable_answers"] <= zeros
+    for row in ready.rows(cell, "candidates.jsonl"):
+        own = [judged["score"] for judged in val if judged["candidate"] == row["candidate"]]
+        assert row["val_score"] == (pytest.approx(sum(own) / 24) if own else None)
+    calls = history(ready.runtime().ledger.engine, cell.id, [result["execution"]])
+    taught = [call for call in calls if "Your output failed to parse" in json.dumps(call["request"])]
+    assert {call["role"] for call in taught} == {"reflection"}
 
 
 def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,7 @@ def row(suite: str, benchmark: str, system: str, place: int) -> Row:
     return Row(
         suite=suite, benchmark=benchmark, system=system, optimizer="Baseline", model="reader", label=system,
         is_baseline=place == 0, n_seeds=3, n_seeds_planned=3, n=897, n_errors=1, n_skipped=2, n_unreadable=0,
+        n_truncated=0,
         metrics={m.name: OverSeeds(0.5 + place / 100, 0.123456, 0.4, 0.6, 3) for m in metrics},
         samples={m.name: _SAMPLES for m in metrics},
         tokens_in=1_234_567, tokens_out=12_345, list_usd=12.3456, spent_usd=None,

@@ -38,11 +38,13 @@ class YamlFile:
     def where(self, location: FieldPath) -> str:
         """File, line and field as a reader would look for them."""
         location = self._written(location)
-        for length in range(len(location), -1, -1):
-            prefix = location[:length]
+        prefixes = [location[:length] for length in range(len(location), 0, -1)]
+        # What was set replaces all that is written below it.
+        for prefix in prefixes:
             if prefix in self.overrides:
                 return f"--set {self.overrides[prefix]}: field {dotted(location)}"
-            if prefix in self.lines and length > 0:
+        for prefix in prefixes:
+            if prefix in self.lines:
                 return f"{self.path}:{self.lines[prefix]}: field {dotted(location)}"
         return f"{self.path}: field {dotted(location)}" if location else f"{self.path}"
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tests.mutants.planted import PLANTED
+from tests.mutants.reach import Reach, tests_that_run
 
-CORE = ("seedbed/lm", "seedbed/phases", "seedbed/storage", "seedbed/nightly", "seedbed/analysis")
+_CORE = ("seedbed/lm", "seedbed/phases", "seedbed/storage", "seedbed/nightly", "seedbed/analysis")
 EQUIVALENT = Path(__file__).with_name("equivalent.md")
 
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -25,12 +26,10 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _HARMLESS = ("strict", "nullable", "daemon", "repr", "compare", "exist_ok", "ensure_ascii", "slots", "frozen")
 """Arguments that guard against what does not happen, or say how a thing is shown."""
-_ELSEWHERE = {
-    "phases/optimizers": ("tests/unit/phases/test_optimise.py",),
-    "phases/search": ("tests/unit/phases/test_optimise.py",),
-}
-"""Modules and folders whose tests have another name."""
+_SLOW = re.compile(r"mark\.slow|\b(each_ledger|postgres|s3|seedbed_home)\b")
 _SAID_ONLY = ("logger", "warnings")
+_BUDGET_S = 60.0
+"""Of the tests that run a changed function, as long as they took when that was recorded."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,12 @@ class Mutant:
         return f"{self.file}: {self.what}"
 
 
-def draw(root: Path, number: int, seed: int, only: str = "") -> list[Mutant]:
+def draw(root: Path, reach: Reach, number: int, seed: int, only: str = "") -> list[Mutant]:
     """Some of all changes that can be made, every file with the same chance a change."""
-    places = [(file, edit) for file in _files(root) if only in file for edit in _edits(root / file)]
+    places = [(file, edit) for file in core_files(root) if only in file for edit in _edits(root / file)]
     chosen = random.Random(seed).sample(places, min(number, len(places)))
-    return [_mutant(root, file, *edit) for file, edit in sorted(chosen, key=lambda place: (place[0], place[1][2]))]
+    chosen.sort(key=lambda place: (place[0], place[1][2]))
+    return [_mutant(root, reach, file, *edit) for file, edit in chosen]
 
 
 @lru_cache(maxsize=1)
@@ -61,42 +61,29 @@ def judged_equivalent() -> frozenset[str]:
     return frozenset(line[3:].strip() for line in lines if line.startswith("## "))
 
 
-def nearest_tests(root: Path, file: str) -> tuple[str, ...]:
-    """The test module of the same name, those that import the module (slow ones where there are no others), and those
-    that guard a planted bug of the file; else the fast ones of the folder and of what is made from a finished sweep."""
-    inner = Path(file).relative_to("seedbed").with_suffix("")
+def tests_for(root: Path, reach: Reach, file: str, line: int) -> tuple[str, ...]:
+    """The quick modules that name the changed one, then all other tests that run the changed function, wherever they
+    lie; where nobody does, the quick ones of the folder."""
     module = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    found = [_mirror(inner)] if (root / _mirror(inner)).exists() else list(_ELSEWHERE.get(str(inner.parent), ()))
-    found = found or list(_ELSEWHERE.get(str(inner), ()))
-    importing = {
-        test: slow for test, text, slow in _unit_tests(root) if f"{module} import" in text or f'"{module}' in text
-    }
-    fast = [test for test, slow in importing.items() if not slow]
-    found += fast or importing
-    options: tuple[str, ...] = ()
-    if not found:
-        folder = next(f for f in (inner.parent, *inner.parent.parents) if (root / "tests/unit" / f).is_dir())
-        options, found = ("-m", "not slow"), [f"tests/unit/{folder}"]
-        found += ["tests/unit/report", "tests/unit/nightly"] if inner.parts[0] in ("phases", "analysis") else []
-    whole = set(found)
-    single = [test for bug in PLANTED if bug.file == file for test in bug.tests]
-    found += [test for test in single if test.partition("::")[0] not in whole]
-    return (*options, *dict.fromkeys(found))
+    near = [test for test, text in _quick_tests(root) if f"{module} import" in text or f'"{module}' in text]
+    running = tests_that_run(reach, file, _function_at(root / file, line), _BUDGET_S)
+    found = [*near, *(test for test in running if test.partition("::")[0] not in near)]
+    if found:
+        return tuple(found)
+    inner = Path(file).relative_to("seedbed")
+    folder = next(f for f in inner.parents if (root / "tests/unit" / f).is_dir())
+    return ("-m", "not slow", f"tests/unit/{folder}")
 
 
 @lru_cache(maxsize=1)
-def _unit_tests(root: Path) -> list[tuple[str, str, bool]]:
-    """Path, text and whether it is marked as slow, of every module."""
+def _quick_tests(root: Path) -> list[tuple[str, str]]:
+    """Path and text of every module that is not slow and starts no server."""
     read = ((path, path.read_text(encoding="utf-8")) for path in sorted((root / "tests/unit").rglob("test_*.py")))
-    return [(str(path.relative_to(root)), text, "mark.slow" in text) for path, text in read]
+    return [(str(path.relative_to(root)), text) for path, text in read if not _SLOW.search(text)]
 
 
-def _mirror(inner: Path) -> str:
-    return f"tests/unit/{inner.parent}/test_{inner.name}.py"
-
-
-def _files(root: Path) -> list[str]:
-    found = (path for part in CORE for path in (root / part).rglob("*.py"))
+def core_files(root: Path) -> list[str]:
+    found = (path for part in _CORE for path in (root / part).rglob("*.py"))
     return sorted(str(path.relative_to(root)) for path in found)
 
 
@@ -104,14 +91,25 @@ _Edit = tuple[str, str, tuple[int, int, int, int]]
 """The text before and after, and where it stands (of lines and bytes, as `ast` counts)."""
 
 
-def _mutant(root: Path, file: str, before: str, after: str, at: tuple[int, int, int, int]) -> Mutant:
+def _mutant(root: Path, reach: Reach, file: str, before: str, after: str, at: tuple[int, int, int, int]) -> Mutant:
     lines = (root / file).read_bytes().splitlines(keepends=True)
     first, left, last, right = at
     stands = lines[first - 1].decode()
     head, tail = lines[first - 1][:left], lines[last - 1][right:]
     lines[first - 1 : last] = [head + after.encode() + tail]
     what = f"`{' '.join(before.split())}` -> `{after}` in `{stands.strip()}`"
-    return Mutant(file, what, b"".join(lines).decode(), nearest_tests(root, file))
+    return Mutant(file, what, b"".join(lines).decode(), tests_for(root, reach, file, first))
+
+
+def _function_at(path: Path, line: int) -> int | None:
+    """Where the innermost function around a line begins."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    around = [
+        node
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max((node.lineno for node in around), default=None)
 
 
 def _edits(path: Path) -> Iterator[_Edit]:

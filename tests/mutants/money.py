@@ -50,7 +50,7 @@ MONEY = (
         _CAPS,
         "not found or scope not in self._known or",
         "not found or",
-        (f"{_CAPS_TEST}a_cap_counts_what_a_run_without_one_spent_in_between[sqlite]",),
+        (STATE_MACHINE, f"{_CAPS_TEST}a_cap_counts_what_a_run_without_one_spent_in_between[sqlite]"),
     ),
     Planted(
         "what a phase cost before a fresh start is not in its account",

@@ -10,6 +10,9 @@ _GATE = "seedbed/nightly/gate.py"
 _GATE_TEST = "tests/unit/nightly/test_gate.py::test_what_is_just_allowed_passes_and_a_little_more_fails"
 _RULE = "seedbed/analysis/gate_rule.py"
 _RULE_TEST = "tests/unit/analysis/test_gate_rule.py::test_at_its_limits_the_gate_passes_and_just_beyond_it_does_not"
+_CHECKER_TEST = "tests/unit/phases/verification/test_checker.py::test_"
+_CELL_FILES = "seedbed/phases/verification/cell_files.py"
+_RENEWED_TEST = "tests/unit/phases/test_renewed_hashes.py::test_what_does_not_follow_from_the_rows_is_found"
 _GUARD_TEST = "tests/unit/phases/test_guard.py::test_"
 
 RESULTS = (
@@ -157,5 +160,26 @@ RESULTS = (
         "        Path(temporary).unlink(missing_ok=True)\n",
         "",
         ("tests/unit/storage/test_store.py::test_a_write_that_fails_on_the_disk_leaves_nothing_beside_what_was_there",),
+    ),
+    Planted(
+        "what is published may differ by rounding only",
+        "seedbed/phases/verification/checker.py",
+        "_SAME = 1e-9\n",
+        "_SAME = 1e-2\n",
+        (f"{_CHECKER_TEST}a_number_may_differ_by_rounding_and_by_no_more", _RENEWED_TEST),
+    ),
+    Planted(
+        "the account in a cell's figures is compared",
+        _CELL_FILES,
+        'told = {"metrics": {cell.label: metrics}, "usage": usage}',
+        'told = {"metrics": {cell.label: metrics}, "usage": published["usage"]}',
+        (_RENEWED_TEST,),
+    ),
+    Planted(
+        "the account of a cell is that of the ledger",
+        _CELL_FILES,
+        "    if engine is not None:\n        usage = {",
+        "    if not done:\n        usage = {",
+        (_RENEWED_TEST,),
     ),
 )

@@ -12,19 +12,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Literal
 
+from tests.mutants.reach import Recorder, telling
+
 ROOT = Path(__file__).resolve().parents[2]
 Fate = Literal["killed", "survived", "broken"]
 
-_COPIED = ("seedbed", "flows", "tasks", "tests", "configs", "deployments", "docs", "pyproject.toml")
+_NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "out", "__pycache__", ".*_cache", ".hypothesis")
 _HEAVY = ("pytest", "hypothesis.stateful", "sqlalchemy", "numpy", "scipy.stats", "pandas", "dspy", "aiohttp")
 """Imported once; each process of tests is a fork that has them already."""
-_OPTIONS = ("-q", "-x", "--tb=line", "--hypothesis-profile=mutants", "-p", "no:cacheprovider", "--timeout=120")
+_OPTIONS = ("-x", "-q", "--tb=line", "--hypothesis-profile=mutants", "-p", "no:cacheprovider", "--timeout=120")
 _PATIENCE_S = 400.0
+_RECORDING_S = 3600.0
+_RECORDED = (
+    *(f"tests/unit/{room}" for room in ("lm", "phases", "storage", "nightly", "analysis", "report", "sweep", "cli")),
+    "tests/golden",
+)
+"""Whose tests may be asked about the core. Those of suites, which need all of it, look at other rules."""
 _LOOK_S = 0.05
 
 
@@ -33,11 +41,7 @@ def copied() -> Iterator[Path]:
     """A copy of everything the tests need, compiled so that a changed file is known by its content."""
     with tempfile.TemporaryDirectory(prefix="seedbed-mutants-") as name:
         root = Path(name)
-        for part in _COPIED:
-            if (ROOT / part).is_dir():
-                shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(ROOT / part, root / part)
+        shutil.copytree(ROOT, root, ignore=_NOT_COPIED, dirs_exist_ok=True)
         mode = PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(root, quiet=2, invalidation_mode=mode)
         for module in _HEAVY:
@@ -57,13 +61,29 @@ def changed(root: Path, file: str, text: str) -> Iterator[None]:
         path.write_text(before, encoding="utf-8")
 
 
-def run_tests(root: Path, tests: Sequence[str], *options: str) -> tuple[Fate, str]:
+def record(root: Path, files: Sequence[str], to: Path) -> None:
+    """Runs the tests without a server once, to know which of them run which function of the files."""
+    with ExitStack() as stack:
+        for file in files:
+            source = (root / file).read_text(encoding="utf-8")
+            stack.enter_context(changed(root, file, telling(file, source)))
+        words = _run(root, [*_OPTIONS[1:], *_RECORDED], [Recorder(to)], _RECORDING_S)[1]
+    if not to.exists():
+        raise SystemExit(f"which test runs what cannot be recorded: {words}")
+    print(f"recorded which test runs what: {words}", flush=True)
+
+
+def run_tests(root: Path, tests: Sequence[str]) -> tuple[Fate, str]:
     """Whether a test fails there, and the last words of the run. Tests that do not end are tests that fail."""
+    return _run(root, [*_OPTIONS, *tests], [], _PATIENCE_S)
+
+
+def _run(root: Path, arguments: list[str], plugins: list[object], patience_s: float) -> tuple[Fate, str]:
     log = root / "tests.log"
     pid = os.fork()
     if pid == 0:
-        _be_pytest(root, log, [*_OPTIONS, *options, *tests])
-    deadline = time.monotonic() + _PATIENCE_S
+        _be_pytest(root, log, arguments, plugins)
+    deadline = time.monotonic() + patience_s
     while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0:
         if time.monotonic() > deadline:
             os.killpg(pid, signal.SIGKILL)
@@ -81,10 +101,10 @@ def run_tests(root: Path, tests: Sequence[str], *options: str) -> tuple[Fate, st
 def _last_words(said: str) -> str:
     """The test that failed first, or pytest's summary."""
     failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return (failed or said.splitlines() or [""])[0 if failed else -1][:160]
+    return (failed or said.splitlines() or [""])[0 if failed else -1]
 
 
-def _be_pytest(root: Path, log: Path, arguments: list[str]) -> None:
+def _be_pytest(root: Path, log: Path, arguments: list[str], plugins: list[object]) -> None:
     """In the fork: forget the real tree, and become a run of pytest in the copy."""
     code = 4
     try:
@@ -101,7 +121,7 @@ def _be_pytest(root: Path, log: Path, arguments: list[str]) -> None:
         os.environ["SEEDBED_HOME"] = str(root / "home")
         import pytest
 
-        code = int(pytest.main(arguments))
+        code = int(pytest.main(arguments, plugins))
         sys.stdout.flush()
     finally:
         os._exit(code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from seedbed.analysis import compare_paired
 from seedbed.analysis.columns import Columns
@@ -60,3 +61,100 @@ def test_it_is_blank_where_no_result_could_be_significant() -> None:
 
 def test_it_is_blank_where_it_would_leave_the_range() -> None:
     assert detectable(Sized(9, 9, 9, 1.0, [(0.9, 8.0)], 1.0), 0.05) is None
+
+
+def _sized(errors: list[tuple[float, float]], **more: object) -> Sized:
+    given: dict[str, object] = {"n": 60, "n_clusters": 60, "n_differ": 60, "step": 0.0, "most": 1.0, "test": "flips"}
+    return Sized(errors=errors, **{**given, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("level", "power"), [(0.05, 0.8), (0.01, 0.9)])
+def test_with_many_degrees_of_freedom_it_is_two_quantiles_of_students_t(level: float, power: float) -> None:
+    expected = (stats.t.ppf(1 - level / 2, 51) + stats.t.ppf(power, 51)) * 0.02
+    assert detectable(_sized([(0.02, 51.0)], test="t"), level, power) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("degrees", [3, 20, 50])
+def test_with_few_degrees_of_freedom_the_noncentral_t_has_the_power(degrees: int) -> None:
+    """Of an error that half of all studies would exceed."""
+    least = detectable(_sized([(0.02, float(degrees))], test="t"), 0.05)
+    assert least is not None
+    median = np.sqrt(stats.chi2.median(degrees) / degrees)
+    reached = stats.nct.sf(stats.t.ppf(0.975, degrees), degrees, least / 0.02 * median)
+    assert reached == pytest.approx(0.8, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["t", "flips"])
+def test_the_largest_demand_counts(kind: str) -> None:
+    small, large = (0.01, 80.0), (0.02, 80.0)
+    alone = detectable(_sized([large], test=kind), 0.05)
+    assert alone is not None
+    for errors in ([small, large], [large, small]):
+        assert detectable(_sized(errors, test=kind), 0.05) == alone
+    assert detectable(_sized([], test="t"), 0.05) is None
+
+
+@pytest.mark.parametrize(("level", "needed"), [(0.05, 6), (0.02, 7), (0.0625, 6), (0.25, 4)])
+def test_so_many_clusters_must_differ_before_any_p_is_below_the_level(level: float, needed: int) -> None:
+    """All of k one way have a p of 2 ** (1 - k)."""
+    assert 2.0 ** (1 - needed) < level <= 2.0 ** (2 - needed)
+    least = detectable(_sized([(1e-9, 59.0)], step=0.5), level)
+    assert least is not None
+    assert stats.binom.sf(needed - 1, 60, least / 0.5) == pytest.approx(0.8, abs=1e-4)
+
+
+@pytest.mark.parametrize(("clusters", "level", "known"), [(1, 0.9, False), (5, 0.0625, False), (5, 0.0626, True)])
+def test_a_p_that_cannot_be_below_the_level_detects_nothing(clusters: int, level: float, known: bool) -> None:
+    sized = _sized([(0.001, 4.0)], n=clusters, n_clusters=clusters, n_differ=clusters)
+    assert (detectable(sized, level) is not None) is known
+
+
+def test_students_t_takes_two_clusters() -> None:
+    assert detectable(_sized([(0.001, 1.0)], n_clusters=2, test="t"), 0.05) is not None
+    assert detectable(_sized([(0.001, 1.0)], n_clusters=1, test="t"), 0.05) is None
+
+
+def test_the_end_of_the_range_is_still_in_it_and_nothing_detects_nothing() -> None:
+    least = detectable(_sized([(0.02, 80.0)], test="t", most=float("inf")), 0.05)
+    assert least is not None
+    assert detectable(_sized([(0.02, 80.0)], test="t", most=least), 0.05) == least
+    assert detectable(_sized([(0.02, 80.0)], test="t", most=least * 0.999), 0.05) is None
+    assert detectable(_sized([(0.0, 80.0)], test="t"), 0.05) is None
+
+
+@pytest.mark.parametrize(("clusters", "tried"), [(8, True), (9, False)])
+def test_up_to_eight_clusters_are_tried_out(clusters: int, tried: bool) -> None:
+    """Eight normal values and all their signs: some other demand than Student's t makes."""
+    sized = _sized([(1 / clusters**0.5, clusters - 1.0)], n=clusters, n_clusters=clusters, most=10.0)
+    by_t = detectable(_sized([(1 / clusters**0.5, clusters - 1.0)], test="t", most=10.0), 0.01)
+    least = detectable(sized, 0.01)
+    assert least is not None
+    assert by_t is not None
+    if not tried:
+        assert least == by_t
+        return
+    draws = RNG(9).normal(least, 1, (3000, clusters))
+    signs = 1.0 - 2.0 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
+    seen = np.abs(draws.sum(axis=1, keepdims=True))
+    p = (np.abs(draws @ signs.T) >= seen - 1e-9).mean(axis=1)
+    assert 0.77 <= float((p < 0.01).mean()) <= 0.84
+
+
+def _mcnemar_power(n: int, differing: float, difference: float, level: float) -> float:
+    """Summed up over all numbers of pairs that differ, and of losses among them."""
+    power = 0.0
+    for k in range(n + 1):
+        losses = np.arange(k + 1)
+        p = np.minimum(1, 2 * stats.binom.cdf(np.minimum(losses, k - losses), k, 0.5))
+        chance = stats.binom.pmf(losses, k, 0.5 - difference / differing / 2)
+        power += stats.binom.pmf(k, n, differing) * chance[p < level].sum()
+    return float(power)
+
+
+@pytest.mark.parametrize(("n", "n_differ"), [(30, 6), (40, 0), (25, 25)])
+def test_mcnemars_power_is_the_sum_over_all_outcomes(n: int, n_differ: int) -> None:
+    sized = _sized([(0.01, 20.0)], n=n, n_clusters=n, n_differ=n_differ, test="mcnemar")
+    least = detectable(sized, 0.05)
+    assert least is not None
+    differing = max((n_differ + 1) / (n + 1), least)
+    assert _mcnemar_power(n, differing, least, 0.05) == pytest.approx(0.8, abs=1e-4)

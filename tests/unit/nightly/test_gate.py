@@ -263,3 +263,129 @@ def test_a_model_that_is_not_the_one_of_the_baseline_is_noted() -> None:
     assert not same.reasons
     # What one of the two does not know is no change.
     assert not judge(before, [answered(None)], "completed", GateConfig(min_effect=0.1)).reasons
+
+
+def held_against(base: Entry | Baseline, night: Entry, **config: Any) -> GateResult:
+    accepted = base if isinstance(base, Baseline) else baseline(base)
+    return judge(accepted, [night], "completed", GateConfig.model_validate({"min_effect": 0.1, **config}))
+
+
+def told(result: GateResult) -> list[str]:
+    return [f"{reason.level}: {reason.text}" for reason in result.reasons]
+
+
+def test_the_headline_has_the_first_reason_that_decides_and_counts_the_others() -> None:
+    bad = replace(FIGURES, n_errors=8, list_usd=1.3)
+    one, two = verdict(entry(figures=replace(FIGURES, n_errors=8))), verdict(entry(figures=bad))
+    assert one.headline == "fail: tiny · multi: 8 of 100 samples failed (8.0%, 5.0% allowed)"
+    assert two.headline == f"{one.headline} (and 1 more)"
+    assert verdict(entry()).headline == "pass: no worse than v1 (run 20260101T000000-aaaa, accepted 2026-01-01)"
+
+
+def test_an_unfinished_run_without_a_baseline_is_told_both() -> None:
+    result = judge(None, [entry()], "partial", GateConfig())
+    assert len(result.reasons) == 2
+    assert (result.baseline, result.comparisons) == (None, [])
+
+
+def test_a_failure_decides_before_what_cannot_be_told() -> None:
+    result = verdict(entry({"multi": _alternating(0.6)}), status="partial")
+    assert result.verdict == "fail"
+    assert "not all of its cells have a result" in "\n".join(told(result))
+
+
+def test_a_price_that_was_nothing_or_is_unknown_is_replaced_by_tokens() -> None:
+    free = entry(figures=replace(FIGURES, list_usd=0.0))
+    dear = entry(figures=replace(FIGURES, list_usd=9.0, tokens=60_000))
+    assert held_against(free, dear).verdict == "pass"
+    dear = entry(figures=replace(FIGURES, list_usd=9.0, tokens=70_000))
+    assert "+40% in tokens" in reasons(held_against(free, dear))
+    now_free = entry(figures=replace(FIGURES, list_usd=0.0, tokens=70_000))
+    assert held_against(entry(), now_free).verdict == "pass", "a price of nothing is a price"
+
+
+@pytest.mark.parametrize("side", ["before", "now"])
+@pytest.mark.parametrize("nothing", [{"n_samples": 0}, {"list_usd": None, "tokens": 0}])
+def test_what_cost_nothing_or_was_never_asked_has_no_growth(side: str, nothing: dict[str, Any]) -> None:
+    none = entry(figures=replace(FIGURES, **nothing))
+    pair = (none, entry()) if side == "before" else (entry(), none)
+    assert not [text for text in told(held_against(*pair)) if "costs" in text]
+
+
+def test_twenty_calls_make_a_median_and_nineteen_do_not() -> None:
+    slow = replace(FIGURES, latency_s=1.2)
+    for own, base, failed in ((20, 20, True), (19, 20, False), (20, 19, False)):
+        before = entry(figures=replace(FIGURES, n_latencies=base))
+        result = held_against(before, entry(figures=replace(slow, n_latencies=own)))
+        assert (result.verdict == "fail") is failed
+    unknown = entry(figures=replace(FIGURES, latency_s=None))
+    assert held_against(unknown, entry(figures=slow)).verdict == "pass"
+
+
+def test_a_tenth_of_a_second_is_no_difference() -> None:
+    before = entry(figures=replace(FIGURES, latency_s=0.05))
+    for latency, expected in ((0.149, "pass"), (0.151, "fail")):
+        night = entry(figures=replace(FIGURES, latency_s=latency))
+        assert held_against(before, night, max_latency_growth=0.5).verdict == expected
+
+
+def _turned(one: Entry, higher_is_better: bool | None) -> Entry:
+    declared = [replace(metric, higher_is_better=higher_is_better) for metric in one.table.declared]
+    return replace(one, table=replace(one.table, declared=declared))
+
+
+@pytest.mark.parametrize(
+    ("higher_is_better", "up", "down"),
+    [(True, "better", "worse"), (False, "worse", "better"), (None, "higher", "lower")],
+)
+def test_a_small_significant_difference_is_noted_in_the_words_of_its_metric(
+    higher_is_better: bool | None, up: str, down: str
+) -> None:
+    base = _turned(entry({"multi": np.full(N, 0.5)}), higher_is_better)
+    for change, word in ((0.02, up), (-0.02, down)):
+        moved = np.full(N, 0.5) + change + np.linspace(-0.001, 0.001, N)
+        result = held_against(base, _turned(entry({"multi": moved}), higher_is_better), min_effect=0.1)
+        (note,) = told(result)
+        assert result.verdict == "pass"
+        assert f" is {word}" in note
+        assert note.startswith("note: tiny · multi: F1 ")
+        assert note.endswith("by less than min_effect") is (word == "worse")
+
+
+@pytest.mark.parametrize("share", [0.6, 1.0])
+def test_a_figure_without_a_good_side_passes_only_near_where_it_was(share: float) -> None:
+    base, night = (_turned(entry({"multi": _alternating(s)}), None) for s in (0.8, share))
+    assert held_against(base, night).verdict != "pass"
+    assert held_against(base, base).verdict == "pass"
+
+
+def test_what_would_decide_it_is_said() -> None:
+    small = entry({"multi": _alternating(0.8, 12)}, ids=range(12))
+    (text,) = told(held_against(small, small))
+    assert "is too small a test to rule out a drop of 0.1 (it may be 0." in text
+    assert "samples would decide it" in text
+
+
+def test_the_same_scores_on_more_of_the_samples_are_a_pass_and_one_too_few_are_not() -> None:
+    for n, expected in ((90, "pass"), (89, "inconclusive")):
+        night = entry({"multi": _alternating(0.8)[:n]}, ids=range(n))
+        assert held_against(entry(), night, min_effect=0.2).verdict == expected
+
+
+def test_samples_that_the_baseline_did_not_score_are_not_asked_for() -> None:
+    half = np.where(np.arange(N) < 60, 1.0, np.nan)
+    assert held_against(entry({"multi": half}), entry({"multi": half})).verdict == "pass"
+    (only,) = held_against(entry({"multi": half}), entry({"multi": np.ones(N)})).comparisons
+    assert only.n_pairs == 60
+
+
+def test_nothing_in_common_is_inconclusive() -> None:
+    result = held_against(entry({"multi": _alternating(0.8)}), entry({"cross": _alternating(0.8)}))
+    assert result.verdict == "inconclusive"
+    assert "share no system on the same samples" in reasons(result)
+    assert "tiny · multi · reader is in the baseline and has no result in this run" in reasons(result)
+
+
+def test_two_changes_of_terms_are_two_reasons() -> None:
+    result = verdict(entry(made_with={"scoring": "2", "data": "xyz"}))
+    assert len([text for text in told(result) if "has changed since the baseline" in text]) == 2

@@ -34,6 +34,7 @@ CELLS = ("a", "b")
 KEYS = ("k1", "k2")
 MOST_WRITERS = 3
 LISTED = 1.0
+PLENTY = 1000.0
 DOLLARS = st.integers(0, 4).map(float)
 CAPS = st.sampled_from((2.0, 4.0, 6.0, 9.0, 100.0))
 ENDS = st.sampled_from(("paid", "failed", "lost"))
@@ -57,6 +58,8 @@ class LedgerRules(RuleBasedStateMachine):
         self.writers: list[tuple[Ledger, int]] = []
         """With the generation each was started in."""
         self.begins: dict[int, Begin] = {}
+        self.stale: set[str] = set()
+        """Caps that were not in force when something was spent, and were not asked for since."""
 
     # -- what happens ----------------------------------------------------------------------------------------------
 
@@ -85,17 +88,24 @@ class LedgerRules(RuleBasedStateMachine):
         caps = (Cap("sweep:s", sweep_cap), Cap(f"cell:{cell}", cell_cap))
         self._begin(_one_of(self._alive(), at), key, cell, worst, caps)
 
-    @precondition(lambda self: self.begins)
-    @rule(at=NUMBER, outcome=ENDS, spent=DOLLARS, again=st.booleans(), together=st.booleans())
-    def end(self, at: int, outcome: str, spent: float, again: bool, together: bool) -> None:
-        """One call, or all of its writer in one batch: in time, late, or (`again`, or where none is left) twice."""
-        ids = sorted(self.begins)
-        first = [i for i in ids if self.model.calls[i].outcome is None or self.model.calls[i].given_up]
-        chosen = _one_of(ids if again or not first else first, at)
-        writer = self.model.calls[chosen].writer
-        mates = [i for i in ids if self.model.calls[i].writer == writer] if together else [chosen]
-        at_risk = self.model.calls[chosen].worst if outcome == "lost" else 0.0
-        self._end([(i, outcome, 0.0 if outcome == "lost" else spent, at_risk) for i in mates])
+    @precondition(lambda self: self._orphans() and self._alive())
+    @rule(at=NUMBER, whose=NUMBER, worst=DOLLARS)
+    def take_over(self, at: int, whose: int, worst: float) -> None:
+        """Ask for what a dead process had in flight, with money enough."""
+        orphan = self.model.calls[_one_of(self._orphans(), whose)]
+        caps = (Cap("sweep:s", PLENTY), Cap(f"cell:{orphan.cell}", PLENTY))
+        self._begin(_one_of(self._alive(), at), orphan.key, orphan.cell, worst, caps)
+
+    @precondition(lambda self: self._may_end())
+    @rule(at=NUMBER, outcome=ENDS, spent=DOLLARS, together=st.booleans())
+    def end(self, at: int, outcome: str, spent: float, together: bool) -> None:
+        """One call, or all of its writer in one batch: in time or, where its writer was taken for dead, late."""
+        self._end_with_mates(_one_of(self._may_end(), at), outcome, spent, together)
+
+    @precondition(lambda self: self._ended())
+    @rule(at=NUMBER, outcome=ENDS, spent=DOLLARS, together=st.booleans())
+    def end_again(self, at: int, outcome: str, spent: float, together: bool) -> None:
+        self._end_with_mates(_one_of(self._ended(), at), outcome, spent, together)
 
     @precondition(lambda self: self._busy())
     @rule(at=NUMBER)
@@ -110,6 +120,19 @@ class LedgerRules(RuleBasedStateMachine):
     def look_around(self, at: int) -> None:
         self.writers[_one_of(self._alive(), at)][0]._beat()  # type: ignore[attr-defined]
         self.model.look_around()
+
+    @precondition(lambda self: self.begins and not self._busy())
+    @rule(cell=st.sampled_from(CELLS), dollars=DOLLARS)
+    def run_without_a_cap_in_between(self, cell: str, dollars: float) -> None:
+        """All processes end, one without caps spends and ends, another begins: the caps kept of before say too little
+        until that one asks for them."""
+        self._close_all()
+        self.open_writer()
+        granted = self._begin(len(self.writers) - 1, f"between {len(self.writers)}", cell, dollars, ())
+        self._end([(granted, "failed", dollars, 0.0)])
+        self._close_all()
+        self.stale = {"sweep:s", f"cell:{cell}"}
+        self.open_writer()
 
     @precondition(lambda self: self.begins and self._alive())
     @rule(same_process=st.booleans())
@@ -132,7 +155,8 @@ class LedgerRules(RuleBasedStateMachine):
 
     @invariant()
     def the_sums_of_the_caps_are_those_of_the_attempts(self) -> None:
-        for name, generation, used, reserved in self._read(BUDGETS):
+        kept = [row for row in self._read(BUDGETS) if row[0] not in self.stale]
+        for name, generation, used, reserved in kept:
             assert (used, reserved) == self.model.sums(name, generation), name
 
     def read_the_accounts(self) -> None:
@@ -165,12 +189,38 @@ class LedgerRules(RuleBasedStateMachine):
         open_ones = {call.writer for call in self.model.calls.values() if call.outcome is None}
         return [i for i in self._alive() if self.writers[i][0].owner in open_ones]
 
+    def _orphans(self) -> list[int]:
+        return [i for i, call in self.model.calls.items() if call.outcome is None and call.writer in self.model.dead]
+
+    def _may_end(self) -> list[int]:
+        calls = self.model.calls
+        return [i for i in sorted(self.begins) if calls[i].outcome is None or calls[i].given_up]
+
+    def _ended(self) -> list[int]:
+        return sorted(set(self.begins) - set(self._may_end()))
+
+    def _end_with_mates(self, chosen: int, outcome: str, spent: float, together: bool) -> None:
+        calls = self.model.calls
+        mates = [i for i in sorted(self.begins) if calls[i].writer == calls[chosen].writer] if together else [chosen]
+        at_risk = calls[chosen].worst if outcome == "lost" else 0.0
+        self._end([(i, outcome, 0.0 if outcome == "lost" else spent, at_risk) for i in mates])
+
+    def _close_all(self) -> None:
+        """What closed processes began is ended, and stays so."""
+        for i in self._alive():
+            ledger = self.writers[i][0]
+            ledger.close()
+            self.model.dead.add(ledger.owner)
+            for attempt_id in [i for i in self.begins if self.model.calls[i].writer == ledger.owner]:
+                del self.begins[attempt_id]
+
     def _begin(self, at: int, key: str, cell: str, worst: float, caps: tuple[Cap, ...]) -> int:
         ledger, generation = self.writers[at]
         item = Begin(scope(cell=cell, generation=generation), key, 1, None, b"{}", worst, caps)
         call = Call(ledger.owner, key, cell, generation, worst)
         over = self.model.over(caps, generation, worst)
         expected = self.model.begin(call, caps)
+        self.stale -= {cap.scope for cap in caps}
         answer: BeginResult = self.runner.run(_wait(lambda: ledger.begin(item)))
         match answer:
             case Granted(attempt_id):

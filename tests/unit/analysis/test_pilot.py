@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from seedbed.analysis import compare_paired, samples_needed
 from seedbed.analysis.pilot import variance_parts
@@ -65,3 +66,63 @@ def test_the_planned_number_has_about_the_promised_power() -> None:
 def test_a_pilot_of_one_sample_is_refused() -> None:
     with pytest.raises(ValueError, match="at least two"):
         samples_needed([1.0], [0.0], difference=0.1, seeds=1)
+
+
+def test_the_parts_are_the_mean_squares_of_two_ways() -> None:
+    values = np.random.default_rng(5).normal(0.1, 1.0, (6, 3))
+    rows, columns = values.mean(axis=1), values.mean(axis=0)
+    rest = values - rows[:, None] - columns[None, :] + values.mean()
+    e = np.square(rest).sum() / (5 * 2)
+    a, b = 3 * rows.var(ddof=1), 6 * columns.var(ddof=1)
+    parts = variance_parts(values)
+    assert parts.rest == pytest.approx(e)
+    assert parts.samples == pytest.approx(max(0.0, (a - e) / 3))
+    assert parts.seeds == pytest.approx(max(0.0, (b - e) / 6))
+    assert (parts.clusters, parts.pilot_seeds, parts.per_cluster) == (6, 3, 1.0)
+
+
+def test_samples_without_any_value_are_no_part_of_a_pilot() -> None:
+    values = np.random.default_rng(6).normal(0.1, 1.0, (6, 3))
+    holes = np.vstack([values[:2], np.full((1, 3), np.nan), values[2:]])
+    clusters = [0, 0, 9, 1, 1, 2, 2]
+    assert variance_parts(holes, clusters) == variance_parts(values, [0, 0, 1, 1, 2, 2])
+    assert variance_parts(holes, clusters).per_cluster == 2.0
+
+
+def test_of_one_seed_all_of_the_spread_is_the_samples() -> None:
+    values = np.array([[0.1], [0.5], [0.9]])
+    parts = variance_parts(values)
+    assert (parts.seeds, parts.rest, parts.pilot_seeds) == (0.0, 0.0, 1)
+    assert parts.samples == pytest.approx(values.var(ddof=1))
+
+
+@pytest.mark.parametrize(("seeds", "power"), [(2, 0.8), (5, 0.9)])
+def test_the_number_and_its_range_follow_from_the_parts(seeds: int, power: float) -> None:
+    values = np.random.default_rng(8).normal(0, 0.3, (40, 1)) + np.random.default_rng(9).normal(0, 0.2, (40, 4))
+    values += np.array([-0.05, 0.05, 0.0, 0.02])
+    parts = variance_parts(values)
+    wanted = 0.6**2 / (stats.norm.ppf(0.975) + stats.norm.ppf(power)) ** 2
+
+    def needed(of_samples: float, of_seeds: float) -> int:
+        left = wanted - parts.seeds * of_seeds / seeds
+        return math.ceil((parts.samples + parts.rest / seeds) * of_samples / left)
+
+    low, high = ((39 / stats.chi2.ppf(q, 39), 3 / stats.chi2.ppf(q, 3)) for q in (0.9, 0.1))
+    found = samples_needed(values, np.zeros((40, 4)), difference=0.6, seeds=seeds, power=power)
+    assert found == (needed(1, 1), needed(*low), needed(*high))
+
+
+def test_the_end_of_the_range_is_open_where_seeds_may_differ_too_much() -> None:
+    values = np.random.default_rng(8).normal(0, 0.3, (40, 3)) + np.array([-0.08, 0.0, 0.08])
+    found = samples_needed(values, np.zeros((40, 3)), difference=0.17, seeds=3)
+    assert found is not None
+    assert found[2] == math.inf
+    assert found[1] < found[0]
+
+
+@pytest.mark.parametrize("wrong", [{"difference": 0.0}, {"power": 0.0}, {"power": 1.0}])
+def test_a_question_without_an_answer_is_refused(wrong: dict[str, float]) -> None:
+    asked = {"difference": 0.1, "power": 0.8, **wrong}
+    with pytest.raises(ValueError, match="are needed"):
+        samples_needed([0.1, 0.5, 0.2], [0.0, 0.1, 0.3], seeds=1, **asked)  # type: ignore[arg-type]
+    assert samples_needed([0.1, 0.5], [0.0, 0.1], difference=0.1, seeds=1) is not None, "two are enough"

@@ -1,0 +1,142 @@
+"""What responses say they used, field by field, in the forms of the providers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seedbed.lm.types import Answerer, Usage
+from seedbed.lm.usage import rare_fields, read_usage, told_usage, who_answered, with_rare_fields
+
+
+def openai(**more: Any) -> Usage:
+    found = read_usage({"prompt_tokens": 100, "completion_tokens": 50, **more})
+    assert found is not None
+    return found
+
+
+def test_a_plain_usage() -> None:
+    assert openai(total_tokens=150) == Usage(100, 50)
+
+
+@pytest.mark.parametrize("wrong", [None, -1, True, "7", 1.5, 100_000_001])
+def test_a_number_that_cannot_be_meant_is_none(wrong: Any) -> None:
+    assert read_usage({"prompt_tokens": wrong, "completion_tokens": 1}) is None
+    assert read_usage({"prompt_tokens": 1, "completion_tokens": wrong}) is None
+    assert read_usage({"input_tokens": wrong, "output_tokens": 1}) is None
+    assert read_usage({"input_tokens": 1, "output_tokens": wrong}) is None
+    assert openai(prompt_tokens_details={"cached_tokens": wrong}).cached == 0
+
+
+@pytest.mark.parametrize("right", [0, 100_000_000])
+def test_nothing_and_the_most_can_be_meant(right: int) -> None:
+    assert read_usage({"prompt_tokens": right, "completion_tokens": 0}) == Usage(right, 0)
+
+
+def test_cached_and_written_tokens_are_parts_of_the_input() -> None:
+    assert openai(prompt_tokens_details={"cached_tokens": 40, "cache_write_tokens": 30}) == Usage(
+        100, 50, 40, written=30
+    )
+    assert openai(prompt_cache_hit_tokens=40).cached == 40
+    assert openai(cache_creation_input_tokens=30).written == 30
+    full = openai(prompt_tokens_details={"cached_tokens": 90, "cache_creation_tokens": 30})
+    assert (full.cached, full.written) == (90, 10)
+    assert openai(prompt_tokens_details={"cached_tokens": 900}).cached == 100
+
+
+def test_a_cache_kept_for_an_hour_is_a_part_of_what_was_written() -> None:
+    durations = {"ephemeral_1h_input_tokens": 20}
+    own = {"cache_write_tokens": 30, "cache_creation_token_details": durations}
+    assert openai(prompt_tokens_details=own).written_1h == 20
+    assert openai(prompt_tokens_details={**own, "cache_write_tokens": 5}).written_1h == 5
+
+
+def test_anthropics_input_is_beside_its_caches() -> None:
+    told = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 30}
+    assert read_usage({**told, "cache_creation": {"ephemeral_1h_input_tokens": 7}}) == Usage(
+        60, 5, 20, written=30, written_1h=7
+    )
+    assert read_usage({"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 20}) == Usage(30, 5, 20)
+    assert read_usage({"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 4}) == Usage(
+        14, 5, written=4
+    )
+
+
+def test_openais_other_names_hold_all_of_the_input() -> None:
+    details = {"cached_tokens": 6, "cache_write_tokens": 3}
+    assert read_usage({"input_tokens": 10, "output_tokens": 5, "input_tokens_details": details}) == Usage(
+        10, 5, 6, written=3
+    )
+
+
+def test_reasoning_is_a_part_of_the_output_unless_the_total_says_it_is_beside_it() -> None:
+    details = {"completion_tokens_details": {"reasoning_tokens": 20}}
+    assert (openai(**details).output, openai(**details).reasoning) == (50, 20)
+    beside = openai(**details, total_tokens=170)
+    assert (beside.output, beside.reasoning) == (70, 20)
+    assert openai(**details, total_tokens=150).output == 50
+    assert openai(reasoning_tokens=60).reasoning == 50, "no more than was answered"
+
+
+def test_media_are_parts_of_what_no_cache_had_to_do_with() -> None:
+    heard = {"audio_tokens": 10, "image_tokens": 5}
+    found = openai(
+        prompt_tokens_details={
+            "cached_tokens": 30, "cache_write_tokens": 20, "cached_tokens_details": heard,
+            "audio_tokens": 25, "image_tokens": 12, "video_tokens": 3,
+        },
+        completion_tokens_details={"reasoning_tokens": 10, "audio_tokens": 8, "image_tokens": 6, "video_tokens": 4},
+    )  # fmt: skip
+    assert (found.cached, found.written, found.cached_audio) == (30, 20, 10)
+    assert (found.audio_in, found.image_in, found.video_in) == (15, 7, 3)
+    assert (found.reasoning, found.audio_out, found.image_out, found.video_out) == (10, 8, 6, 4)
+
+
+def test_parts_are_never_more_than_the_whole() -> None:
+    many = {"audio_tokens": 60, "image_tokens": 60, "video_tokens": 60}
+    found = openai(prompt_tokens_details=many, completion_tokens_details={**many, "reasoning_tokens": 5})
+    assert (found.audio_in, found.image_in, found.video_in) == (60, 40, 0)
+    assert (found.reasoning, found.audio_out, found.image_out, found.video_out) == (5, 45, 0, 0)
+    cached = openai(prompt_tokens_details={"cached_tokens": 10, "cached_tokens_details": many, "audio_tokens": 4})
+    assert (cached.cached_audio, cached.audio_in) == (10, 0)
+    mixed = {"audio_tokens": 4, "image_tokens": 60}
+    pictures = openai(prompt_tokens_details={"cached_tokens": 10, "cached_tokens_details": mixed, "image_tokens": 9})
+    assert (pictures.cached_audio, pictures.image_in) == (4, 3)
+
+
+def test_searches_tiers_surcharges_and_told_dollars() -> None:
+    found = openai(server_tool_use={"web_search_requests": 2}, service_tier="flex", inference_geo="US", speed="fast")
+    assert (found.searches, found.tier, found.surcharges) == (2, "flex", ("us", "fast"))
+    assert openai(inference_geo="global", speed="standard").surcharges == ()
+    assert openai(server_side_tool_usage_details={"web_search_calls": 3}).searches == 3
+    assert openai(prompt_tokens_details={"web_search_requests": 4}).searches == 4
+    assert [openai(cost=cost).told_usd for cost in (0.5, 0, {"total_cost": 2}, -1, True, float("nan"), "1")] == [
+        0.5, 0.0, 2.0, None, None, None, None,
+    ]  # fmt: skip
+
+
+def test_the_tier_beside_a_usage_counts_before_its_own() -> None:
+    told = {"prompt_tokens": 1, "completion_tokens": 1}
+    assert told_usage({"usage": {**told, "service_tier": "flex"}, "service_tier": "priority"}) == Usage(
+        1, 1, tier="priority"
+    )
+    assert told_usage({"usage": told, "service_tier": "flex"}) == Usage(1, 1, tier="flex")
+    assert told_usage({"usage": None}) is None
+
+
+def test_who_answered_is_kept_as_short_words() -> None:
+    response = {"model": "m" * 201, "system_fingerprint": "f\0p", "usage": {"service_tier": "flex"}}
+    assert who_answered(response, "host") == Answerer("m" * 200, "fp", "host", "flex")
+    told = {"model": "", "provider": "another", "service_tier": "priority", "usage": {"service_tier": "flex"}}
+    assert who_answered(told, "host") == Answerer(None, None, "another", "priority")
+    assert who_answered({"model": 5, "usage": []}, "host") == Answerer(None, None, "host", None)
+    assert who_answered({"model": "\0"}, "host").model is None
+
+
+def test_rare_fields_come_back_as_they_were() -> None:
+    usage = openai(service_tier="flex", inference_geo="us", server_tool_use={"web_search_requests": 2})
+    kept = rare_fields(usage)
+    assert kept == {"searches": 2, "tier": "flex", "surcharges": ("us",)}
+    assert with_rare_fields(Usage(100, 50), {**kept, "surcharges": ["us"], "unknown": 1}) == usage
+    assert rare_fields(Usage(1, 1)) is None

@@ -65,7 +65,9 @@ def tests_for(root: Path, reach: Reach, file: str, line: int) -> tuple[str, ...]
     """The quick modules that name the changed one, then all other tests that run the changed function, wherever they
     lie; where nobody does, the quick ones of the folder."""
     module = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    near = [test for test, text in _quick_tests(root) if f"{module} import" in text or f'"{module}' in text]
+    package, _, name = module.rpartition(".")
+    named = re.compile(rf"{module}\b|from {package} import [^\n]*\b{name}\b")
+    near = [test for test, text in _quick_tests(root) if named.search(text)]
     running = tests_that_run(reach, file, _function_at(root / file, line), _BUDGET_S)
     found = [*near, *(test for test in running if test.partition("::")[0] not in near)]
     if found:

@@ -40,18 +40,19 @@ class Recorder:
         self._of_no_use = set[str]()
         """Skipped here, or failing without a bug."""
         self._fixtures: dict[str, set[str]] = defaultdict(set)
-        self._waits: dict[str, float] = defaultdict(float)
+        self._shared_s = 0.0
+        """What fixtures took that other tests have too."""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if not _starts_a_server(item)]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        began = time.monotonic()
+        began, self._shared_s = time.monotonic(), 0.0
         with self._recorded() as reached:
             result = yield
         names = list(getattr(item, "fixturenames", ()))
-        self._tests[item.nodeid] = (time.monotonic() - began, reached, names)
+        self._tests[item.nodeid] = (time.monotonic() - began - self._shared_s, reached, names)
         return result
 
     @pytest.hookimpl(wrapper=True)
@@ -61,7 +62,7 @@ class Recorder:
             result = yield
         self._fixtures[fixturedef.argname] |= reached
         if fixturedef.scope != "function":
-            self._waits[fixturedef.argname] = max(self._waits[fixturedef.argname], time.monotonic() - began)
+            self._shared_s += time.monotonic() - began
         return result
 
     @contextmanager
@@ -87,8 +88,7 @@ class Recorder:
             if test in self._of_no_use:
                 continue
             functions = reached.union(*(self._fixtures[name] for name in fixtures))
-            waits = sum(self._waits[name] for name in fixtures)
-            told[test] = (round(max(seconds, waits), 3), sorted(functions))
+            told[test] = (round(seconds, 3), sorted(functions))
         self._to.write_text(json.dumps(told), encoding="utf-8")
 
 

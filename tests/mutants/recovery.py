@@ -50,7 +50,7 @@ RECOVERY = (
         _BATCH,
         "mark_lost(connection, [*dead, self.owner], keys=",
         "mark_lost(connection, [self.owner], keys=",
-        (f"{_CAPS_TEST}a_dead_process_has_its_request_taken_over_and_keeps_its_worst_case[sqlite]", STATE_MACHINE),
+        (STATE_MACHINE, f"{_CAPS_TEST}a_dead_process_has_its_request_taken_over_and_keeps_its_worst_case[sqlite]"),
     ),
     Planted(
         "the attempts of dead writers are marked lost",

@@ -131,7 +131,7 @@ class LedgerRules(RuleBasedStateMachine):
         granted = self._begin(len(self.writers) - 1, f"between {len(self.writers)}", cell, dollars, ())
         self._end([(granted, "failed", dollars, 0.0)])
         self._close_all()
-        self.stale = {"sweep:s", f"cell:{cell}"}
+        self.stale |= {"sweep:s", f"cell:{cell}"}
         self.open_writer()
 
     @precondition(lambda self: self.begins and self._alive())

@@ -111,10 +111,10 @@ async def _run_cell(
     at_once: asyncio.Semaphore,
     waiters: ThreadPoolExecutor,
 ) -> CellOutcome:
-    """A cell in its turn, after the one whose answers it wants to reuse; its outcome goes into the run's log."""
-    source = run.plan.cache_source(cell)
-    if source is not None and source.id in ended:
-        await ended[source.id].wait()
+    """A cell in its turn, after those whose answers it reuses or compares with; its outcome goes into the run's log."""
+    for other in run.plan.first(cell):
+        if other.id in ended:
+            await ended[other.id].wait()
     try:
         async with at_once:
             outcome = await _run_phases(run, cell, waiters)

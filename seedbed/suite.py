@@ -244,6 +244,11 @@ class PhaseContext(Protocol):
         Calls made meanwhile are recorded under the case's sample id."""
         ...
 
+    def answers_of_rival(self, against: str | None) -> Mapping[str, Prediction]:
+        """By sample id, what the system gave that a pairing scorer compares with, for the same benchmark, model and
+        seed: SYSTEM or SYSTEM+OPTIMIZER, null for the experiment's baseline. Empty for that system itself."""
+        ...
+
     def sample_usage(self) -> Mapping[str, SampleUsage]:
         """By sample id, what the generate phase of this cell took; empty for samples without a call."""
         ...
@@ -409,6 +414,9 @@ class ScorerSpec:
     roles: tuple[str, ...] = ()
     """Roles whose models it calls."""
     calls_per_case: float = 0.0
+    pairs: bool = False
+    """Whether it compares with the answers of another system, which its option `against` names; that system then
+    answers first. Optimizers do not learn from such a scorer."""
     version: str | Callable[[Any], str] | None = None
     """Raise it when the code gives other values; null takes Seedbed's, or the hash of a plugin's source. A function of
     the options where they name the code."""

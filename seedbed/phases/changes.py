@@ -26,6 +26,8 @@ _CHANGED = {
     "seed": "the seed is another",
     "scoring": "the scoring of suite {0.suite!r} has changed",
     "judges": "scores are given by another model",
+    "repeats": "other figures are taken of its repeats",
+    "rivals": "the answers that {0.label!r} is compared with have changed",
     "scorers": "scorers were added, removed or changed",
 }
 

@@ -10,17 +10,19 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from seedbed.errors import CellFailed
 from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.ledger import CallScope, Cap
 from seedbed.lm.ledger.reads import PhaseUsage, phase_usage
 from seedbed.lm.ledger.sample_usage import sample_usage
 from seedbed.lm.runtime import Binding, LMRuntime, shared_runtime
+from seedbed.phases.predict import read_prediction
 from seedbed.phases.progress import report
 from seedbed.phases.run_all import run_all
 from seedbed.storage.hashing import hash_json
 from seedbed.storage.paths import as_path, is_local
-from seedbed.storage.store import Store, read_json
-from seedbed.suite import Address, Benchmark, Case, SampleUsage, Suite
+from seedbed.storage.store import Store, read_json, read_jsonl
+from seedbed.suite import Address, Benchmark, Case, Prediction, SampleUsage, Suite
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.plan import Plan, read_plan
 from seedbed.sweep.resolved import ResolvedCell
@@ -217,6 +219,30 @@ class CellContext:
     def usage(self) -> PhaseUsage:
         """What this phase of the cell has used so far."""
         return phase_usage(self.runtime.ledger.engine, self.cell.id, self.phase, self.execution, self.run.generation)
+
+    def answers_of_rival(self, against: str | None) -> Mapping[str, Prediction]:
+        if against not in self._rivals:
+            rival = self.run.plan.rival(self.cell, against)
+            path = None if rival is None else self._results.cell_dir(rival) / "predictions.jsonl"
+            rows = read_jsonl(path) if path is not None and path.exists() else ()
+            self._rivals[against] = {row["sample_id"]: read_prediction(row) for row in rows}
+        return self._rivals[against]
+
+    def need_rivals(self) -> None:
+        """Refuse to score before the answers are there that scorers compare with: nothing would score them later."""
+        for scorer in self.resolved.scorers:
+            rival = self.run.plan.rival(self.cell, scorer.options.against) if scorer.spec.pairs else None
+            if rival and not self._results.done(rival, "generate", rival.key("generate"), self.run.generation):
+                raise CellFailed(f"{self.cell.title}: {rival.title!r}, which it is compared with, has no answers")
+
+    @cached_property
+    def _rivals(self) -> dict[str | None, Mapping[str, Prediction]]:
+        return {}
+
+    @property
+    def _results(self) -> Store:
+        """Where the results of other cells lie."""
+        return self.run.store
 
     def sample_usage(self) -> Mapping[str, SampleUsage]:
         marker = self.folder / "done" / "generate.json"

@@ -35,6 +35,7 @@ OF_CASES = ("data_hash", "excluded", "warnings")
 def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """Writes scores.jsonl and the files above; returns metrics and usage, small enough to travel."""
     cases = context.benchmark.test
+    context.need_rivals()
     predictions = {row["sample_id"]: read_prediction(row) for row in read_jsonl(folder / "predictions.jsonl")}
     rows = context.runtime.run(_score_all(context, cases, predictions))
     _one_row_a_case(context, rows)

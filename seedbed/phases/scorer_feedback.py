@@ -31,7 +31,8 @@ def scorer_feedback(context: CellContext, case: Case, output: Mapping[str, Any])
 
 
 async def _score_all(context: CellContext, case: Case, output: Mapping[str, Any]) -> list[Found]:
-    return [(scorer, await call_scorer(context, scorer, case, output)) for scorer in context.resolved.scorers]
+    teachers = [scorer for scorer in context.resolved.scorers if not scorer.spec.pairs]
+    return [(scorer, await call_scorer(context, scorer, case, output)) for scorer in teachers]
 
 
 def _scores(found: list[Found]) -> Iterator[float]:

@@ -30,6 +30,7 @@ from seedbed.sweep.identity import answers_of, case_hash, data_hash
 from seedbed.sweep.registry import get_suite, import_plugins, nearest, suite_names
 from seedbed.sweep.resolve import Lookup
 from seedbed.sweep.resolved import ResolvedCell
+from seedbed.sweep.rivals import rival_of, with_rivals
 
 PLAN_SCHEMA_VERSION = 2
 
@@ -95,6 +96,16 @@ class Plan:
         """The cell that must be done before this one, as its optimizer's `use_cache_from` asks."""
         wanted = getattr(self.resolve(cell).optimizer_options, "use_cache_from", None)
         return self._twins.get((cell.group, cell.system, wanted)) if wanted else None
+
+    def rival(self, cell: Cell, against: str | None) -> Cell | None:
+        """The cell whose answers a pairing scorer of this one compares with; None for that cell itself."""
+        return rival_of(self.cells, self.experiment(cell), cell, against)
+
+    def first(self, cell: Cell) -> list[Cell]:
+        """Cells that must be done before this one."""
+        pairing = [scorer for scorer in self._lookup.scorers(cell.experiment) if scorer.spec.pairs]
+        wanted = [self.cache_source(cell), *(self.rival(cell, s.options.against) for s in pairing)]
+        return list({other.id: other for other in wanted if other is not None}.values())
 
     def draws(self, cell: Cell) -> str:
         """Whose random draws a cell shares: an optimised cell makes its own unless `use_cache_from` names another's."""
@@ -198,7 +209,8 @@ def make_plan(config: SweepConfig, source: YamlFile) -> Plan:
     whole = _with_reference_systems(config)
     lookup = Lookup(whole, folder, source)
     check_roles(config, lookup.declared_roles, source)
-    plan = Plan(whole, folder, tuple(_all_cells(config, whole, lookup, source)))
+    cells = tuple(_all_cells(config, whole, lookup, source))
+    plan = Plan(whole, folder, tuple(with_rivals(cells, whole, lookup, source)))
     _check_fit(plan, source)
     _check_splits(plan, source)
     return plan

@@ -50,6 +50,7 @@ _BUILT_IN_SCORERS: dict[str, str] = {
     "json_fields": "seedbed.suites.kit.scorers.json_fields:JSON_FIELDS",
     "judge": "seedbed.suites.kit.scorers.judge:JUDGE",
     "numeric": "seedbed.suites.kit.scorers.matching:NUMERIC",
+    "preference": "seedbed.suites.kit.scorers.preference:PREFERENCE",
     "regex": "seedbed.suites.kit.scorers.matching:REGEX",
     "rouge": "seedbed.suites.kit.scorers.overlap:ROUGE",
     "similarity": "seedbed.suites.kit.scorers.similarity:SIMILARITY",
@@ -146,7 +147,7 @@ def scorer(
 
     def register(score: ScoreT) -> ScoreT:
         _check("scorer", name)
-        _scorers[name] = ScorerSpec(score, tuple(metrics), options, roles, calls_per_case, version)
+        _scorers[name] = ScorerSpec(score, tuple(metrics), options, roles, calls_per_case, version=version)
         return score
 
     return register

@@ -44,6 +44,8 @@ class AddedScorer:
     @property
     def teaching(self) -> tuple[Metric, ...]:
         """Those by whose values an optimizer can tell how good an answer is."""
+        if self.spec.pairs:
+            return ()
         return tuple(m for m in self.declared if m.range is not None and m.higher_is_better is not None)
 
     @property

@@ -54,14 +54,20 @@ class Aside:
 
 @dataclass(frozen=True)
 class _AgainContext(CellContext):
-    """A cell's context whose runtime ends with the check."""
+    """A cell's context whose runtime ends with the check, and which sees other cells as they were published."""
 
     replayed: LMRuntime | None = None
+    published: Store | None = None
 
     @property
     def runtime(self) -> LMRuntime:
         assert self.replayed is not None
         return self.replayed
+
+    @property
+    def _results(self) -> Store:
+        assert self.published is not None
+        return self.published
 
 
 def check_again(check: Checker, run: SweepRun, cell: Cell, aside: Aside) -> None:
@@ -75,7 +81,7 @@ def check_again(check: Checker, run: SweepRun, cell: Cell, aside: Aside) -> None
             elif (published / name).exists():
                 shutil.copyfile(published / name, folder / name)
         _answers(check, aside, cell, published, folder)
-        _scores(check, aside, cell, published, folder)
+        _scores(check, aside, cell, published, folder, run.store)
     finally:
         shutil.rmtree(folder)
 
@@ -98,10 +104,10 @@ def _answers(check: Checker, aside: Aside, cell: Cell, published: Path, folder: 
             shutil.copyfile(times, folder / GENERATE_TIMES)
 
 
-def _scores(check: Checker, aside: Aside, cell: Cell, published: Path, folder: Path) -> None:
+def _scores(check: Checker, aside: Aside, cell: Cell, published: Path, folder: Path, results: Store) -> None:
     file = published / "scores.jsonl"
     try:
-        score(_AgainContext(aside.run, cell, "score", replayed=aside.runtime()), folder)
+        score(_AgainContext(aside.run, cell, "score", replayed=aside.runtime(), published=results), folder)
     except Exception as error:
         _not_made(check, file, "scores", aside, cell, error)
         return

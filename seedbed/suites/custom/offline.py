@@ -44,4 +44,26 @@ def _quality(rubric: str, answer: str, gold: str) -> tuple[float, str]:
     return 1.0, "It is what the rubric asks for."
 
 
-register(__name__, skills=(Skill("rubric", fits, judge),), data=(Path(__file__).parent / "data",))
+def fits_pair(prompt: Prompt) -> bool:
+    return asks_for(prompt, {"rubric", "answer_1", "answer_2"}, {"reason", "better"})
+
+
+def prefer(call: Call) -> Mapping[str, object]:
+    """As it would mark them; where it is not sure of itself it takes the first, as models do."""
+    inputs = call.prompt.inputs
+    gold = inputs.get("right_answer", "")
+    (first, why_first), (second, why_second) = (
+        _quality(inputs["rubric"], inputs[name], gold) for name in ("answer_1", "answer_2")
+    )
+    if call.chance.slips("prefer"):
+        return {"reason": "The first reads better.", "better": "1"}
+    if first == second:
+        return {"reason": "Neither is better than the other.", "better": "tie"}
+    return {"reason": why_first if first > second else why_second, "better": "1" if first > second else "2"}
+
+
+register(
+    __name__,
+    skills=(Skill("rubric", fits, judge), Skill("preference", fits_pair, prefer)),
+    data=(Path(__file__).parent / "data",),
+)

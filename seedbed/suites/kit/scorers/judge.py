@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from pydantic import Field, field_validator
 
-from seedbed.errors import SeedbedError, is_stop
 from seedbed.suite import Case, Metric, PhaseContext, Scored, ScorerSpec
 from seedbed.suites.kit.images import as_texts
+from seedbed.suites.kit.scorers.asking import ask_judge, with_rubric
 from seedbed.suites.kit.scorers.values import VERSION, AnswerOptions, answer_text
 
 
@@ -29,13 +29,7 @@ class JudgeOptions(AnswerOptions):
 
     @classmethod
     def read_files(cls, given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        read = dict(given)
-        if isinstance(name := read.pop("file", None), str):
-            try:
-                read["judge"] = (folder / name).read_text(encoding="utf-8-sig").strip()
-            except (OSError, ValueError):
-                raise ValueError(f"file: {name!r} cannot be read; paths are taken from the config's folder.") from None
-        return read
+        return with_rubric(given, "judge", folder)
 
     @field_validator("scale")
     @classmethod
@@ -43,10 +37,6 @@ class JudgeOptions(AnswerOptions):
         if value[0] >= value[1]:
             raise ValueError(f"the scale must rise: [{value[1]}, {value[0]}], or other numbers")
         return value
-
-
-class Unjudged(SeedbedError):
-    """The judge gave nothing usable, even when asked to mend it."""
 
 
 async def judge(context: PhaseContext, case: Case, output: Mapping[str, Any], options: JudgeOptions) -> Scored:
@@ -61,34 +51,14 @@ async def judge(context: PhaseContext, case: Case, output: Mapping[str, Any], op
 async def _vote(
     context: PhaseContext, case: Case, output: Mapping[str, Any], options: JudgeOptions, number: int
 ) -> tuple[float, str]:
-    """One call, and one repair call where the reply cannot be used; never a mark by default."""
-    import dspy
-    from dspy.utils.exceptions import AdapterParseError
-
-    asked = _asked(case, output, options)
-    signature = _signature(asked)
     low, high = options.scale
-    for last in (False, True):
-        # Votes are draws of their own; without this an equal request would get the first one's answer.
-        config = {"rollout_id": number} if number else {}
-        with dspy.context(lm=context.lm("judge"), adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-            try:
-                reply: Any = await dspy.Predict(signature).acall(**asked, config=config)
-            except AdapterParseError as error:
-                problem = f"it lacks the fields asked for; it began: {str(error.lm_response)[:200]!r}"
-            except Exception as error:
-                if is_stop(error):
-                    raise
-                raise Unjudged(f"{type(error).__name__}: {str(error)[:300]}") from error
-            else:
-                if isinstance(reply.score, int | float) and low <= reply.score <= high:
-                    return float(reply.score), str(reply.reason or "")
-                problem = f"the score is {reply.score!r}, but must lie between {low} and {high}"
-        if last:
-            raise Unjudged(f"the judge's reply could not be used, nor its repair: {problem}")
-        asked |= {"problem": f"{problem}. Reply again, in full and in the format asked for."}
-        signature = _signature(asked)
-    raise AssertionError("the last round returns or raises")
+
+    def problem_of(reply: Any) -> str | None:
+        fits = isinstance(reply.score, int | float) and low <= reply.score <= high
+        return None if fits else f"the score is {reply.score!r}, but must lie between {low} and {high}"
+
+    reply = await ask_judge(context, _asked(case, output, options), _signature, problem_of, number)
+    return float(reply.score), str(reply.reason or "")
 
 
 def _asked(case: Case, output: Mapping[str, Any], options: JudgeOptions) -> dict[str, str]:

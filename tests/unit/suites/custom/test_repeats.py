@@ -35,7 +35,7 @@ experiments:
       - {name: terse, prompt: "What is the capital of {country}? Answer with the name only."}
     scorers: SCORERS
 """
-COUNTRIES = "country,capital\nPeru,Lima\nKenya,Nairobi\nTogo,Lomé\nOman,Muscat\nChad,N'Djamena\nFiji,Suva\n"
+COUNTRIES = "country,capital\nFrance,Paris\nJapan,Tokyo\nPeru,Lima\nNorway,Oslo\nEgypt,Cairo\nCanada,Ottawa\n"
 
 
 def write(folder: Path, repeats: str, scorers: str = "[exact, f1]") -> Path:
@@ -58,6 +58,7 @@ def test_a_case_counts_once_and_the_table_says_k_and_n(tmp_path: Path) -> None:
         close_runtimes()
     terse = found["terse"]
     assert (terse["n"], terse["n_exact"], terse["n_exact_pass@3_of_4"]) == (24, 24, 6)
+    assert 0 < terse["exact"] < 1
     assert terse["exact_pass@1_of_4"] == pytest.approx(terse["exact"])
     assert terse["exact_pass^3_of_4"] <= terse["exact"] <= terse["exact_pass@3_of_4"]
     rows = ready.rows(ready.plan.cells[1], "scores.jsonl")

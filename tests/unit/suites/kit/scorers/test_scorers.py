@@ -161,6 +161,7 @@ def test_every_scorer_declares_what_its_metrics_are() -> None:
     needed: dict[str, Any] = {
         "regex": {"regex": "x"},
         "judge": {"judge": "good?", "scale": [0, 10]},
+        "preference": {"preference": "better?"},
         "code": {"code": f"{Path(__file__).name}:scored"},
     }
     for name in scorer_names():

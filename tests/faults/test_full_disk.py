@@ -3,8 +3,8 @@ twice."""
 
 from __future__ import annotations
 
-import os
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,8 +27,6 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-# The sentence comes, but not always within a test's time: what the ledger retries on a full disk can take minutes.
-@pytest.mark.skipif(not os.environ.get("SEEDBED_FULL_DISK"), reason="slow on a full disk; SEEDBED_FULL_DISK=1 runs it")
 @pytest.mark.usefixtures("seedbed_home")
 def test_a_disk_that_is_full_is_a_sentence_and_the_sweep_can_go_on(tmp_path: Path, small: Path) -> None:
     with Loopback() as server:
@@ -41,4 +39,8 @@ def test_a_disk_that_is_full_is_a_sentence_and_the_sweep_can_go_on(tmp_path: Pat
         code, out, err = sweep.run()
         assert code == 0, err
     outcomes = sweep.outcomes()
-    assert outcomes["paid"] + outcomes["lost"] == server.books.requests
+    # What is lost may have been sent: where there is no room, nobody can write down that it was not.
+    assert outcomes["paid"] <= server.books.requests <= outcomes["paid"] + outcomes["lost"]
+    paid = Counter(row.key for row in sweep.attempts() if row.outcome == "paid")
+    assert max(paid.values()) == 1
+    assert None not in outcomes

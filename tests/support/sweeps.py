@@ -79,7 +79,10 @@ class Sweep:
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
         process = self.start(*arguments)
-        out, err = process.communicate(timeout=180)
+        try:
+            out, err = process.communicate(timeout=180)
+        finally:
+            process.kill()
         return process.returncode, out, err
 
     def usage(self) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.hosts import elsewhere, host, host_name, network_filesystem, process_exists
+from seedbed.lm.ledger.repair import mark_lost
 from seedbed.lm.ledger.url import explain, parse, shown, sqlite_url
 from seedbed.storage.paths import file_mask
 
@@ -175,10 +176,11 @@ def register_owner(engine: Engine) -> int:
 
 
 def sign_off(engine: Engine, owner: int) -> None:
-    """The writer has ended what it began."""
+    """The writer has ended. What it began and could not end, as on a full disk, is lost from now on."""
     with _own_lock:
         _own.discard((str(engine.url), owner))
     with engine.begin() as connection:
+        mark_lost(connection, [owner])
         connection.execute(update(schema.owners).where(schema.owners.c.id == owner).values(seen_at=0.0))
 
 
@@ -188,10 +190,13 @@ def heartbeat(connection: Connection, owner: int) -> None:
 
 
 def split_owners(connection: Connection) -> tuple[list[int], list[int]]:
-    """The writers that are at work, and those that died: what these began they will not end."""
+    """The writers that are at work, and those that died: what these began they will not end. One that signed off and
+    left something open all the same is as dead."""
     url = str(connection.engine.url)
     with _own_lock:
         own = {owner for address, owner in _own if address == url}
+    # Read before the writers are: one that comes in between is then known to be at work.
+    open_ones = set(connection.scalars(select(schema.attempts.c.owner).where(schema.attempts.c.outcome.is_(None))))
     alive: list[int] = []
     dead: list[int] = []
     for row in connection.execute(_signed_on(connection.dialect)):
@@ -201,7 +206,7 @@ def split_owners(connection: Connection) -> tuple[list[int], list[int]]:
             and (row.host != host() or (row.pid != os.getpid() and process_exists(row.pid)))
         )
         (alive if works else dead).append(row.id)
-    return alive, dead
+    return alive, [*dead, *sorted(open_ones.difference(alive, dead))]
 
 
 def _signed_on(dialect: Dialect) -> Any:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from seedbed.errors import SeedbedError
 from seedbed.lm.ledger.batch_writer import BatchWriter, PriceOf
@@ -197,12 +197,12 @@ class Ledger:
         try:
             results = self._commit([item for item, _ in batch])
         except Exception as error:
-            if len(batch) > 1:
-                # One bad row must not take the others with it.
+            if len(batch) > 1 and (_is_full(error) or not isinstance(error, OperationalError)):
+                # One bad row must not take the others with it, and where the disk is full a short one may find room.
                 for entry in batch:
                     self._write_batch([entry])
             else:
-                # Handed to the caller: nobody may wait for ever.
+                # Handed to the callers: nobody may wait for ever. A database that is gone is not asked row by row.
                 self._resolve(futures, error)
         else:
             self._resolve(futures, results)
@@ -212,6 +212,8 @@ class Ledger:
             try:
                 return self._by_thread(items)
             except OperationalError as error:
+                if _is_full(error):
+                    raise
                 # Locked, two PostgreSQL writers in each other's way, or its server gone: the whole transaction can be
                 # made again.
                 logger.debug("the ledger's transaction is made again: %s", error)
@@ -229,7 +231,7 @@ class Ledger:
                 return self._batch_writer.write(connection, items)
         except sqlite3.Error as error:
             self._batch_writer.forget()
-            raise OperationalError("a batch of the ledger", None, error) from error
+            raise DBAPIError.instance("a batch of the ledger", None, error, sqlite3.Error) from error
         except BaseException:
             self._batch_writer.forget()
             raise
@@ -246,6 +248,12 @@ class Ledger:
             except RuntimeError:
                 # The loop was closed meanwhile: its callers are gone, the record is made.
                 logger.debug("a loop was closed before its ledger answers came")
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether SQLite has no room, or no right, to write: no pause mends that."""
+    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0)
+    return code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
 
 
 def _set_all(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:

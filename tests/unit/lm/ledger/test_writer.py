@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event, text
+from sqlalchemy.exc import OperationalError
 
 from seedbed.errors import SeedbedError
-from seedbed.lm.ledger import Begin, End, Granted, Ledger, Stored
+from seedbed.lm.ledger import Begin, End, Granted, Ledger, Stored, writer
 from seedbed.lm.types import Usage
 from tests.support.lm import ledger_url, scope, sums
 
@@ -124,3 +127,89 @@ def test_what_came_before_the_close_is_written_and_what_comes_after_is_refused(t
     with _ledger(tmp_path) as ledger:
         _run(work(ledger))
     assert sums(tmp_path).outcomes == {"paid": 1}
+
+
+def _fill_disk(ledger: Ledger) -> None:
+    """The database cannot grow any more: what needs another page fails with SQLITE_FULL, what needs none is written."""
+    event.listen(ledger.engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA max_page_count=1"))
+
+
+def _long(granted: Any, begin: Begin) -> End:
+    """An end for which a full disk has no room."""
+    assert isinstance(granted, Granted)
+    said = os.urandom(100_000)
+    return End(granted.attempt_id, begin, "paid", Usage(1, 1), 1.0, 1.0, 0.0, 0.1, response=said)
+
+
+def test_a_call_whose_end_found_no_room_keeps_nobody_waiting_later(tmp_path: Path) -> None:
+    async def until_full(ledger: Ledger) -> None:
+        begin = _begin("a")
+        granted = await ledger.begin(begin)
+        _fill_disk(ledger)
+        with pytest.raises(OperationalError, match="full"):
+            await ledger.end(_long(granted, begin))
+
+    async def go_on(ledger: Ledger) -> None:
+        assert isinstance(await ledger.begin(_begin("a")), Granted)
+
+    with _ledger(tmp_path) as ledger:
+        _run(until_full(ledger))
+    # It may have been billed.
+    found = sums(tmp_path)
+    assert (found.outcomes, found.at_risk_usd) == ({"lost": 1}, 0.001)
+    with _ledger(tmp_path) as ledger:
+        _run(go_on(ledger))
+
+
+def test_what_a_writer_left_open_when_it_signed_off_is_taken_over(tmp_path: Path) -> None:
+    async def begin(ledger: Ledger) -> None:
+        assert isinstance(await ledger.begin(_begin("a")), Granted)
+
+    with _ledger(tmp_path) as ledger:
+        _run(begin(ledger))
+    with _ledger(tmp_path) as ledger, ledger.engine.begin() as connection:
+        # As older ledgers may have it.
+        connection.execute(text("UPDATE attempts SET outcome = NULL, at_risk_usd = NULL, error_class = NULL"))
+    with _ledger(tmp_path) as ledger:
+        _run(begin(ledger))
+
+
+def test_on_a_full_disk_all_are_told_at_once_and_what_still_fits_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(ledger: Ledger) -> None:
+        begins = [_begin(f"{number}") for number in range(20)]
+        granted = await asyncio.gather(*map(ledger.begin, begins))
+        _fill_disk(ledger)
+        monkeypatch.setattr(writer.time, "sleep", waited.append)
+        ends = [_long(*pair) for pair in zip(granted[1:], begins[1:], strict=True)]
+        short = End(granted[0].attempt_id, begins[0], "failed", None, 0.0, 0.0, 0.0, 0.1, response=None)
+        told = await asyncio.gather(*map(ledger.end, [*ends, short]), return_exceptions=True)
+        assert all(isinstance(reply, OperationalError) for reply in told[:-1])
+        assert told[-1] is None
+        monkeypatch.undo()
+
+    waited: list[float] = []
+    with _ledger(tmp_path) as ledger:
+        _run(work(ledger))
+    assert waited == []
+    assert sums(tmp_path).outcomes == {"failed": 1, "lost": 19}
+
+
+def test_a_database_that_is_gone_is_waited_for_once_and_not_by_each_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise OperationalError("a batch", None, Exception("the server is gone"))
+
+    async def work(ledger: Ledger) -> None:
+        monkeypatch.setattr(ledger, "_transaction", gone)
+        monkeypatch.setattr(writer.time, "sleep", waited.append)
+        told = await asyncio.gather(*(ledger.begin(_begin(f"{n}")) for n in range(20)), return_exceptions=True)
+        assert all(isinstance(reply, OperationalError) for reply in told)
+        monkeypatch.undo()
+
+    waited: list[float] = []
+    with _ledger(tmp_path) as ledger:
+        _run(work(ledger))
+    assert waited == list(writer._PAUSES_S)

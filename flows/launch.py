@@ -14,6 +14,7 @@ from flows.rescore import rescore_on
 from flows.states import state_of
 from flows.subflow import explained, run_planned
 from flows.sweep import sweep_on
+from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.context import open_run
 from seedbed.phases.prepare import prepare
 from seedbed.storage.paths import as_root
@@ -29,6 +30,8 @@ async def launch_sweep(request: SweepRequest) -> State[Any]:
     async def work() -> State[Any]:
         plan, root = await asyncio.to_thread(request.plan)
         flow = sweep_on(plan.config.runner)  # before a folder is made: a cluster that is not there is said now
+        warn = get_run_logger().warning
+        await asyncio.to_thread(refuse_small_budget, plan, root, warn, fresh=request.fresh)
         folder = await asyncio.to_thread(prepare, plan, root, fresh=request.fresh)
         get_run_logger().info("%s: %d cells, results in %s", plan.config.name, len(plan.cells), folder)
         return state_of(await run_planned(flow, folder), f"results in {folder}")

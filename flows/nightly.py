@@ -25,7 +25,7 @@ async def nightly(request: NightlyRequest) -> State[Any]:
 
     async def work() -> State[Any]:
         plan, root = await asyncio.to_thread(request.plan)
-        folder, resumed = await asyncio.to_thread(start_night, plan, root)
+        folder, resumed = await asyncio.to_thread(start_night, plan, root, get_run_logger().warning)
         get_run_logger().info("%s: %s in %s", plan.config.name, "goes on" if resumed else "starts afresh", folder)
         try:
             status = await run_planned(sweep_on(plan.config.runner), folder)

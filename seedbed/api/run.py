@@ -14,6 +14,7 @@ from seedbed.api.experiment import Experiment
 from seedbed.api.result import Result
 from seedbed.local.launch import check_runner, run_sweep
 from seedbed.local.progress_bar import show_progress
+from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
 from seedbed.storage.paths import as_root, file_mask
 from seedbed.storage.redact import redact
@@ -42,7 +43,7 @@ def run(config: Config, *, fresh: bool = False, replay: bool = False, **override
         if not replay:
             missing_keys(loaded, source)
         for warning in plan.load_benchmarks():
-            print(redact(f"warning: {warning}"), file=sys.stderr)
+            _show_warning(warning)
         return _run(plan, fresh=fresh, replay=replay)
     finally:
         os.umask(before)
@@ -55,10 +56,17 @@ async def arun(config: Config, *, fresh: bool = False, replay: bool = False, **o
 
 def _run(plan: Plan, *, fresh: bool, replay: bool) -> Result:
     check_runner(plan.config.runner)
-    folder = prepare(plan, as_root(plan.config.out), fresh=fresh, replay=replay)
+    root = as_root(plan.config.out)
+    if not replay:
+        refuse_small_budget(plan, root, _show_warning, fresh=fresh)
+    folder = prepare(plan, root, fresh=fresh, replay=replay)
     with show_progress(plan):
         launched = run_sweep(folder, plan.config.runner)
     return Result(launched.folder)
+
+
+def _show_warning(warning: str) -> None:
+    print(redact(f"warning: {warning}"), file=sys.stderr)
 
 
 def _loaded(config: Config, overrides: Mapping[str, Any]) -> tuple[SweepConfig, YamlFile]:

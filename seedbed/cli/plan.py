@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(plan, found)
     warning = check_budget(plan, found)
     if warning is not None:
-        print(f"warning: {warning}", file=sys.stderr)
+        show_warning(warning)
     return EXIT_OK
 
 
@@ -85,4 +85,8 @@ def _time(seconds: Range) -> str:
 def show_warnings(plan: Plan) -> None:
     """Read all benchmarks and tell what is odd about them, before anything is paid for."""
     for warning in plan.load_benchmarks():
-        print(redact(f"warning: {warning}"), file=sys.stderr)
+        show_warning(warning)
+
+
+def show_warning(warning: str) -> None:
+    print(redact(f"warning: {warning}"), file=sys.stderr)

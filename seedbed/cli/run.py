@@ -9,15 +9,16 @@ from pathlib import Path
 
 from seedbed.cli.again import same_command
 from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
-from seedbed.cli.plan import show_warnings
+from seedbed.cli.plan import show_warning, show_warnings
 from seedbed.local.launch import Launched, check_runner, run_sweep
 from seedbed.local.progress_bar import show_progress
+from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
 from seedbed.phases.received import is_archive, unpack_to_run
 from seedbed.storage.paths import as_root
 from seedbed.sweep.checks import missing_keys
 from seedbed.sweep.config import load_config
-from seedbed.sweep.plan import Plan, make_plan
+from seedbed.sweep.plan import make_plan
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     show_warnings(plan)
     root = as_root(arguments.out or config.out)
     check_runner(plan.config.runner)
-    if config.budget.max_usd is not None and not arguments.replay:
-        _refuse_small_budget(plan, root, fresh=arguments.fresh)
+    if not arguments.replay:
+        refuse_small_budget(plan, root, show_warning, fresh=arguments.fresh)
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
     # From here on there is something to go on with; --fresh would start over.
@@ -41,15 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
         launched = run_sweep(folder, config.runner, to_go_on=f"To go on: {same_command(arguments)}")
     _conclude(launched, root, arguments)
     return leave(launched)
-
-
-def _refuse_small_budget(plan: Plan, root: Path, *, fresh: bool) -> None:
-    from seedbed.phases.budget_check import check_budget
-    from seedbed.phases.forecast import forecast
-
-    warning = check_budget(plan, forecast(plan, root, fresh=fresh))
-    if warning is not None:
-        print(f"warning: {warning}", file=sys.stderr)
 
 
 def leave(launched: Launched) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from seedbed.errors import UserError
 from seedbed.nightly import baseline, history
 from seedbed.nightly.gate import GateResult, judge
 from seedbed.nightly.gate_page import gate_markdown
+from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.context import open_run
 from seedbed.phases.prepare import prepare
 from seedbed.storage.objects import subfolders
@@ -23,10 +25,11 @@ _LAST = 10
 """Nights shown with a verdict; the history has all."""
 
 
-def start_night(plan: Plan, root: Path) -> tuple[Path, bool]:
+def start_night(plan: Plan, root: Path, warn: Callable[[str], None]) -> tuple[Path, bool]:
     """Plan tonight's run; returns its folder and whether it goes on with a run that died. Otherwise nothing made before
-    is used: a night that reuses last night's answers sees nothing."""
+    is used: a night that reuses last night's answers sees nothing. A budget that cannot hold is refused."""
     resumed = _died(Store(root), plan.config.name)
+    refuse_small_budget(plan, root, warn, fresh=not resumed)
     return prepare(plan, root, fresh=not resumed), resumed
 
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from seedbed.errors import UserError
-from seedbed.phases.forecast import SweepForecast
+from seedbed.phases.forecast import SweepForecast, forecast
 from seedbed.sweep.plan import Plan
+
+
+def refuse_small_budget(plan: Plan, root: Path, warn: Callable[[str], None], *, fresh: bool) -> None:
+    """`check_budget` on a forecast made now; every way to start a sweep asks it before anything is written."""
+    if plan.config.budget.max_usd is None:
+        return
+    warning = check_budget(plan, forecast(plan, root, fresh=fresh))
+    if warning is not None:
+        warn(warning)
 
 
 def check_budget(plan: Plan, found: SweepForecast) -> str | None:

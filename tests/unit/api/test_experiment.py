@@ -163,3 +163,24 @@ def test_overrides_reach_fields_within_fields(tmp_path: Path) -> None:
     assert (config.seeds, config.budget.max_usd, config.models["m"].temperature) == ([3], 2.0, 0.5)
     with pytest.raises(UserError, match=r"field budget\.max_eur: unknown key"):
         _loaded(path, {"budget__max_eur": 2.0})
+
+
+def test_a_budget_that_cannot_hold_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    config = {
+        "name": "mine",
+        "seeds": [0],
+        "models": {"m": {"model": "offline/reader"}},
+        "budget": {"max_usd": 1e-9},
+        "experiments": [
+            {
+                "suite": "crosslingual",
+                "models": ["m"],
+                "benchmarks": [{"name": "tiny", "limit": 4}],
+                "systems": ["direct"],
+            }
+        ],
+        "out": str(tmp_path / "out"),
+    }
+    with pytest.raises(UserError, match=r"field budget\.max_usd: \$1e-09 cannot hold"):
+        seedbed.run(config)
+    assert not (tmp_path / "out").exists()

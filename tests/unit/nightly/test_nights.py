@@ -41,6 +41,7 @@ experiments:
     benchmarks: [{{name: tiny, limit: 80}}]
     systems: [multi]
 gate: {{min_effect: 0.1}}
+{more}
 """
 
 
@@ -50,9 +51,9 @@ def _runtimes() -> Iterator[None]:
     close_runtimes()
 
 
-def plan_of(folder: Path, seed: int = 0, ability: float = 0.85) -> Plan:
+def plan_of(folder: Path, seed: int = 0, ability: float = 0.85, more: str = "") -> Plan:
     config = folder / "night.yaml"
-    config.write_text(CONFIG.format(seed=seed, ability=ability), encoding="utf-8")
+    config.write_text(CONFIG.format(seed=seed, ability=ability, more=more), encoding="utf-8")
     loaded, source = load_config(config)
     return make_plan(loaded, source)
 
@@ -78,7 +79,7 @@ def first_run(folder: Path) -> Path:
 
 
 def night(folder: Path, **changes: Any) -> GateResult:
-    made, resumed = start_night(plan_of(folder, **changes), folder / "out")
+    made, resumed = start_night(plan_of(folder, **changes), folder / "out", print)
     assert not resumed
     finish(made)
     return judge_night(str(made), "completed")[0]
@@ -118,9 +119,9 @@ def test_a_weaker_model_fails(tmp_path: Path) -> None:
 def test_a_night_that_died_is_gone_on_with_and_nothing_is_paid_twice(tmp_path: Path) -> None:
     first_run(tmp_path)
     once = paid(tmp_path)
-    died, _ = start_night(plan_of(tmp_path), tmp_path / "out")
+    died, _ = start_night(plan_of(tmp_path), tmp_path / "out", print)
     run_phase(str(died), open_run(str(died)).plan.cells[0].id, "generate")
-    made, resumed = start_night(plan_of(tmp_path), tmp_path / "out")
+    made, resumed = start_night(plan_of(tmp_path), tmp_path / "out", print)
     assert resumed
     finish(made)
     assert judge_night(str(made), "completed")[0].verdict == "pass"
@@ -128,14 +129,27 @@ def test_a_night_that_died_is_gone_on_with_and_nothing_is_paid_twice(tmp_path: P
 
 
 def test_a_night_that_died_long_ago_is_left_alone(tmp_path: Path) -> None:
-    died, _ = start_night(plan_of(tmp_path), tmp_path / "out")
+    died, _ = start_night(plan_of(tmp_path), tmp_path / "out", print)
     died.rename(died.with_name("20240101T030000-aaaa"))
-    assert not start_night(plan_of(tmp_path), tmp_path / "out")[1]
+    assert not start_night(plan_of(tmp_path), tmp_path / "out", print)[1]
+
+
+def test_a_budget_that_cannot_hold_a_night_is_refused_before_it_begins(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"field budget\.max_usd: \$1e-09 cannot hold"):
+        start_night(plan_of(tmp_path, more="budget: {max_usd: 1e-9}"), tmp_path / "out", print)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_budget_that_may_not_hold_a_night_is_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    start_night(plan_of(tmp_path, more="budget: {max_usd: 0.001}"), tmp_path / "out", said.append)
+    assert len(said) == 1
+    assert said[0].startswith("budget.max_usd $0.001 may not be enough")
 
 
 def test_a_night_in_which_nothing_finished_does_not_show_last_nights_scores(tmp_path: Path) -> None:
     first_run(tmp_path)
-    made, _ = start_night(plan_of(tmp_path), tmp_path / "out")
+    made, _ = start_night(plan_of(tmp_path), tmp_path / "out", print)
     cell = open_run(str(made)).plan.cells[0].id
     aggregate(str(made), {cell: "every call failed"}, "partial")
     assert read_json(made / "summary.json")["rows"] == []

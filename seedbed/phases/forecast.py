@@ -21,7 +21,7 @@ from seedbed.phases.earlier_cells import earlier_cells
 from seedbed.storage.store import Store
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.config import ModelConfig
-from seedbed.sweep.estimate import estimate
+from seedbed.sweep.estimate import estimate, scoring_calls
 from seedbed.sweep.plan import Plan
 
 REPLIES = {"offline": (5, 60, 400), "reasoning": (200, 2500, 16_000), "other": (10, 200, 1500)}
@@ -129,15 +129,26 @@ def assumed(plan: Plan, cell: Cell) -> Forecast:
         return replace(NOTHING, basis="calls no model")
     model = plan.resolve(cell).model()[1]
     low, _, high = REPLIES[kind_of(model)]
-    # At temperature 0 the seeds ask the same and share their answers.
-    shared = len(plan.config.seeds) if model.temperature == 0 else 1
-    calls = Range(guess.calls * _CALLS[0] / shared, guess.calls, guess.calls * _CALLS[1])
-    sent = Range(guess.tokens_in * _INPUT[0] * _CALLS[0] / shared, guess.tokens_in, guess.tokens_in * _INPUT[1])
+    least = _CALLS[0] * _own_share(plan, cell)
+    calls = Range(guess.calls * least, guess.calls, guess.calls * _CALLS[1])
+    sent = Range(guess.tokens_in * _INPUT[0] * least, guess.tokens_in, guess.tokens_in * _INPUT[1])
     got = Range(calls.low * low, guess.tokens_out, calls.high * min(high, model.max_tokens or high))
     usd = None
     if guess.usd is not None and price_of(model) is not None:
         usd = Range(_usd(model, sent.low, got.low), guess.usd, max(guess.usd, _usd(model, sent.high, got.high)))
     return Forecast(0, calls, sent + got, usd, seconds(model, calls, sent + got, ()), "assumed")
+
+
+def _own_share(plan: Plan, cell: Cell) -> float:
+    """The least share of its calls that a cell pays for itself, where cells that may ask the same share the answers:
+    variants of one system, at temperature 0 also its seeds, and judges of the same answers."""
+    resolved = plan.resolve(cell)
+    alike = [other for other in plan.cells if other.group[:3] == cell.group[:3]]
+    twins = [other for other in alike if plan.resolve(other).system_name == resolved.system_name]
+    if resolved.model()[1].temperature > 0:
+        twins = [other for other in twins if other.seed == cell.seed]
+    own, judged = resolved.system_spec.calls_per_case, scoring_calls(plan, cell)
+    return (own / len(twins) + judged / len(alike)) / (own + judged) if own + judged else 1.0
 
 
 def seconds(model: ModelConfig, calls: Range, tokens: Range, measured: Sequence[float]) -> Range:

@@ -55,16 +55,21 @@ def _short_replies(_model: ModelConfig) -> int:
 
 def estimate(plan: Plan, cell: Cell, cost: TokenCost, replies: ReplyTokens = _short_replies) -> Estimate:
     """What the optimise phase, if there is one, and the evaluation will take if nothing is found in the ledger."""
-    resolved = plan.resolve(cell)
-    suite = resolved.suite
-    judged = any(role in resolved.score_roles for role in suite.score_roles) or not suite.score_roles
-    added = sum(scorer.spec.calls_per_case for scorer in resolved.scorers)
-    per_case = resolved.system_spec.calls_per_case + (suite.score_calls_per_case if judged else 0.0) + added
+    per_case = plan.resolve(cell).system_spec.calls_per_case + scoring_calls(plan, cell)
     budget = _budget(plan, cell)
     longer = budget.longer_prompts if budget else 1.0
     costs = _Costs(cost, replies)
     tested = _calls(plan, cell, costs, plan.benchmark(cell).test, per_case, longer)
     return tested if budget is None else tested + _search(plan, cell, costs, budget, per_case)
+
+
+def scoring_calls(plan: Plan, cell: Cell) -> float:
+    """Model calls that the scores of a case take."""
+    resolved = plan.resolve(cell)
+    suite = resolved.suite
+    judged = any(role in resolved.score_roles for role in suite.score_roles) or not suite.score_roles
+    added = sum(scorer.spec.calls_per_case for scorer in resolved.scorers)
+    return (suite.score_calls_per_case if judged else 0.0) + added
 
 
 def _calls(plan: Plan, cell: Cell, costs: _Costs, cases: Sequence[Case], per_case: float, longer: float) -> Estimate:

@@ -19,7 +19,6 @@ from seedbed.lm.ledger.statements import Statements
 from seedbed.lm.types import Answerer, Usage
 
 _OWNER_SHIFT = 40
-_FIND_AT_ONCE = 400
 
 PriceOf = Callable[[str, Usage], float | None]
 """Model name and usage -> dollars as if fresh; None where the price is unknown."""
@@ -84,9 +83,8 @@ class BatchWriter:
     def _find(self, connection: Connection, items: Sequence[Begin]) -> dict[str, tuple[Stored, int]]:
         keys = list({item.key for item in items if item.known is None})
         found: dict[str, tuple[Stored, int]] = {}
-        for at in range(0, len(keys), _FIND_AT_ONCE):
-            for row in connection.execute(self._statements.find, {"keys": keys[at : at + _FIND_AT_ONCE]}):
-                found[row.key] = (stored_answer(row), row.generation)
+        for row in self._statements.find_responses(connection, keys) if keys else ():
+            found[row.key] = (stored_answer(row), row.generation)
         return found
 
     def _claim(

@@ -3,11 +3,14 @@ there they go to the driver directly; whoever runs them turns its errors into SQ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, bindparam, insert, literal, select, update
+import orjson
+from sqlalchemy import ColumnElement, Connection, Dialect, any_, bindparam, func, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.expression import ClauseElement
 
@@ -52,6 +55,7 @@ ENDED = (
 )
 """Columns it gets with its end."""
 RESPONSE = tuple(column.name for column in schema.responses.c)
+StoredResponse: Any = namedtuple("StoredResponse", RESPONSE)
 
 
 class Prepared:
@@ -60,8 +64,8 @@ class Prepared:
     def __init__(self, statement: ClauseElement, dialect: Dialect) -> None:
         compiled: Any = statement.compile(dialect=dialect)
         self._sql = str(compiled)
-        self._order = parameter_order(compiled)
         self._fixed: Mapping[str, Any] = {k: v for k, v in compiled.params.items() if v is not None}
+        self._in_order = _picker(parameter_order(compiled))
         self._direct = dialect.name == "sqlite"
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> int:
@@ -82,10 +86,18 @@ class Prepared:
             return cursor.fetchall()
 
     def _parameters(self, row: Mapping[str, Any]) -> Any:
-        if self._order is None:
-            return {**self._fixed, **row}
-        fixed = self._fixed
-        return tuple([row[name] if name in row else fixed[name] for name in self._order])
+        return self._in_order({**self._fixed, **row} if self._fixed else row)
+
+
+def _picker(names: Sequence[str] | None) -> Callable[[Mapping[str, Any]], Any]:
+    """Puts the values of a row into the order that a driver wants; a driver that takes names gets the row itself."""
+    match names:
+        case None:
+            return lambda row: row
+        case [name]:
+            return lambda row: (row[name],)
+        case _:
+            return itemgetter(*names)
 
 
 class Statements:
@@ -130,4 +142,21 @@ class Statements:
         self.write_cap = Prepared(
             update(b).where(b.c.scope == bindparam("scope_")).values(values("used_usd", "reserved_usd")), dialect
         )
-        self.find = select(r).where(r.c.key.in_(bindparam("keys", expanding=True)))
+        self._find = Prepared(select(r).where(_among(r.c.key, dialect)), dialect)
+        self._keys: Callable[[Sequence[str]], Any] = list if dialect.name == "postgresql" else _json
+
+    def find_responses(self, connection: Connection, keys: Sequence[str]) -> list[StoredResponse]:
+        found = self._find.all(connection, {"keys": self._keys(keys)})
+        return [StoredResponse(*row) for row in found]
+
+
+def _among(column: ColumnElement[Any], dialect: Dialect) -> ColumnElement[bool]:
+    """One parameter for any number of keys: the statement is compiled once."""
+    keys: Any = bindparam("keys")
+    if dialect.name == "postgresql":
+        return column == any_(keys)
+    return column.in_(select(func.json_each(keys).table_valued("value").c.value))
+
+
+def _json(keys: Sequence[str]) -> str:
+    return orjson.dumps(keys).decode()

@@ -71,17 +71,17 @@ def render(
 ) -> dict[str, str | bytes]:
     """Every file that a run publishes beside its manifest, by its name below the run's folder: made from the stored
     rows and from what `about` says, and from nothing else. Nothing is written."""
-    material = start(store, plan, choices.samples)
+    inputs = start(store, plan, choices.samples)
     summary = make_summary(
         store, plan, costs, failures, about["status"],
-        baseline=choices.baseline, margin=choices.margin, watch=material.watch, answerers=about["answerers"],
+        baseline=choices.baseline, margin=choices.margin, watch=inputs.watch, answerers=about["answerers"],
     )  # fmt: skip
-    material.book.close()
-    made = parts(material, summary)
+    inputs.book.close()
+    made = parts(inputs, summary)
     return {
         **summary_files(summary),
         **_plots(made),
-        "report.html": page(summary, material, made, about),
+        "report.html": page(summary, inputs, made, about),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.canvas import NO_CJK_FONT
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
-from seedbed.report.report_inputs import Material, Part, file_name
+from seedbed.report.report_inputs import Part, ReportInputs, file_name
 from seedbed.report.sample_list import STATES, SampleBook
 from seedbed.report.tables import (
     answerer_table,
@@ -33,7 +33,9 @@ _SECTIONS = ("overview", "tables", "comparisons", "plots", "costs", "failures", 
 _FILTERS = {"system": "systems", "benchmark": "benchmarks", "model": "models", "seed": "seeds", "suite": "suites"}
 
 
-def page(summary: Summary, material: Material, made: Mapping[str, Sequence[Part]], manifest: Mapping[str, Any]) -> str:
+def page(
+    summary: Summary, inputs: ReportInputs, made: Mapping[str, Sequence[Part]], manifest: Mapping[str, Any]
+) -> str:
     """The whole report. It depends on its arguments alone, so that writing it again gives the same bytes."""
     script, css = ((_ASSETS / name).read_text(encoding="utf-8") for name in ("report.js", "report.css"))
     # Only this very script may run; a script that slipped into the page some other way would be refused.
@@ -44,14 +46,14 @@ def page(summary: Summary, material: Material, made: Mapping[str, Sequence[Part]
     )
     body = [
         _header(summary),
-        section("overview", "Overview", _overview(summary, material)),
+        section("overview", "Overview", _overview(summary, inputs)),
         section("tables", "Tables", _tables(summary)),
         section("comparisons", "Against the baseline", _comparisons(summary)),
         section("plots", "Plots and the suites' own tables", _parts(made)),
         section("costs", "Calls and costs", _costs(summary)),
-        section("failures", "Failures", _failures(summary, material)),
-        section("samples", "Samples", _samples(material.book)),
-        section("manifest", "Manifest", _manifest(manifest, material)),
+        section("failures", "Failures", _failures(summary, inputs)),
+        section("samples", "Samples", _samples(inputs.book)),
+        section("manifest", "Manifest", _manifest(manifest, inputs)),
     ]
     return "".join(
         [
@@ -64,11 +66,8 @@ def page(summary: Summary, material: Material, made: Mapping[str, Sequence[Part]
             *body[1:],
             "</main>",
             embedded("figures", as_data(summary)),
-            embedded("samples-index", material.book.index()),
-            *(
-                f'<script type="text/plain" id="chunk-{i}">{text}</script>'
-                for i, text in enumerate(material.book.chunks)
-            ),
+            embedded("samples-index", inputs.book.index()),
+            *(f'<script type="text/plain" id="chunk-{i}">{text}</script>' for i, text in enumerate(inputs.book.chunks)),
             f"<script>{script}</script></body></html>\n",
         ]
     )
@@ -81,7 +80,7 @@ def _header(summary: Summary) -> str:
     return f"<header>{element('h1', summary.sweep)}{button}</header>{banner}<nav>{links}</nav>"
 
 
-def _overview(summary: Summary, material: Material) -> Iterable[str]:
+def _overview(summary: Summary, inputs: ReportInputs) -> Iterable[str]:
     outcomes = {name: sum(row["calls"] for row in summary.costs if row["outcome"] == name)
                 for name in ("paid", "reused", "failed", "lost")}  # fmt: skip
     unknown = " + ?" if any(row["calls"] is None for row in summary.costs) else ""
@@ -99,7 +98,7 @@ def _overview(summary: Summary, material: Material) -> Iterable[str]:
     shown = (f'<div class="tile">{element("b", text)}{element("span", name)}</div>' for name, text in tiles.items())
     yield f'<div class="tiles">{"".join(shown)}</div>'
     yield from (element("p", text, **{"class": "note warning"}) for text in summary.notes)
-    firsts = {suite: summary.metrics[suite][0].name for suite in material.cells}
+    firsts = {suite: summary.metrics[suite][0].name for suite in inputs.cells}
     verdicts = [[c.suite, c.benchmark, c.model, c.metric, c.label, c.baseline,
                  number(c.difference, 3, signed=True), p_value(c.p_holm), verdict_text(c)]
                 for c in summary.comparisons if c.metric == firsts[c.suite]]  # fmt: skip
@@ -150,9 +149,9 @@ def _costs(summary: Summary) -> Iterable[str]:
         yield plain_table(Table("Who answered", columns, rows, "As the answers themselves say."))
 
 
-def _failures(summary: Summary, material: Material) -> Iterable[str]:
+def _failures(summary: Summary, inputs: ReportInputs) -> Iterable[str]:
     missing = [[m["cell"], m["reason"]] for m in summary.missing]
-    counts = [[*key, count] for key, count in material.failure_counts.most_common(200)]
+    counts = [[*key, count] for key, count in inputs.failure_counts.most_common(200)]
     if missing:
         yield plain_table(Table("Cells without a result", ["cell", "reason"], missing), wide=["reason"])
     if counts:
@@ -162,7 +161,7 @@ def _failures(summary: Summary, material: Material) -> Iterable[str]:
         )
         yield plain_table(Table("Samples that are not answered and scored in full, by kind", columns, counts, note))
         columns = ["cell", "sample", "status", "reason"]
-        listed = material.failures[:500]
+        listed = inputs.failures[:500]
         yield plain_table(Table("One by one (at most 500)", columns, listed), wide=["reason"])
     if not missing and not counts:
         yield element("p", "None: every cell has a result and every sample an answer and a score.")
@@ -190,9 +189,9 @@ def _samples(book: SampleBook) -> Iterable[str]:
     )
 
 
-def _manifest(manifest: Mapping[str, Any], material: Material) -> Iterable[str]:
+def _manifest(manifest: Mapping[str, Any], inputs: ReportInputs) -> Iterable[str]:
     yield f"<pre>{escape(json.dumps(manifest, ensure_ascii=False, indent=2))}</pre>"
-    config = json.dumps(material.plan.config.model_dump(mode="json"), ensure_ascii=False, indent=2)
+    config = json.dumps(inputs.plan.config.model_dump(mode="json"), ensure_ascii=False, indent=2)
     yield f"<details><summary>the sweep's config</summary><pre>{escape(config)}</pre></details>"
     if not manifest["cjk_font"]:
         yield element("p", NO_CJK_FONT, **{"class": "note"})

@@ -26,7 +26,7 @@ Part = Table | Figure | Plot
 
 
 @dataclass
-class Material:
+class ReportInputs:
     """Holds figures, not rows: it grows with systems and seeds by a number each."""
 
     store: Store
@@ -60,47 +60,45 @@ class Material:
         self.book.add(self.store, self.plan, table)
 
 
-def start(store: Store, plan: Plan, samples: int = MAX_SAMPLES) -> Material:
+def start(store: Store, plan: Plan, samples: int = MAX_SAMPLES) -> ReportInputs:
     """Ready to watch; each cell gets an equal share of the samples that a report has room for."""
-    return Material(store, plan, SampleBook(max(1, samples // max(1, len(plan.cells)))))
+    return ReportInputs(store, plan, SampleBook(max(1, samples // max(1, len(plan.cells)))))
 
 
-def parts(material: Material, summary: Summary) -> dict[str, list[Part]]:
+def parts(inputs: ReportInputs, summary: Summary) -> dict[str, list[Part]]:
     """The drawings and tables of each suite: those all suites get, then its own."""
     with style():
-        return {
-            suite: [*_generic(material, summary, suite), *_own(material, summary, suite)] for suite in material.cells
-        }
+        return {suite: [*_generic(inputs, summary, suite), *_own(inputs, summary, suite)] for suite in inputs.cells}
 
 
-def _generic(material: Material, summary: Summary, suite: str) -> list[Part]:
+def _generic(inputs: ReportInputs, summary: Summary, suite: str) -> list[Part]:
     metric = summary.metrics[suite][0]
     made: list[Part | None] = [
-        seeds_plot(summary, suite, material.seeds),
+        seeds_plot(summary, suite, inputs.seeds),
         differences_plot(summary.comparisons, suite, metric),
         pareto_plot(summary, suite),
     ]
-    for option, panels in option_curves(material.plan, summary, suite).items():
+    for option, panels in option_curves(inputs.plan, summary, suite).items():
         note = "Band: 95% interval over samples."
         title = f"{metric.label} over {option}"
         made.append(curves_plot(f"{suite}-over-{option}", title, option, metric.label, panels, note))
-    if suite in material.learning:
+    if suite in inputs.learning:
         note = "Best val score so far, a line a cell."
-        panels = material.learning[suite]
+        panels = inputs.learning[suite]
         made.append(curves_plot(f"{suite}-learning", "Learning curves", "metric calls", "val score", panels, note))
-    for place, (table, values, bars) in enumerate(material.sliced[suite]):
+    for place, (table, values, bars) in enumerate(inputs.sliced[suite]):
         if place < _MAX_SLICES and len(bars) <= 8:
             made.append(bars_plot(f"{suite}-{table.title}", table.title, values, bars))
         made.append(table)
     return [part for part in made if part is not None]
 
 
-def _own(material: Material, summary: Summary, suite: str) -> Sequence[Part]:
+def _own(inputs: ReportInputs, summary: Summary, suite: str) -> Sequence[Part]:
     target = get_suite(suite).report
     if target is None:
         return []
     try:
-        return list(resolve(target)(with_figures(material.cells[suite], summary, suite)))
+        return list(resolve(target)(with_figures(inputs.cells[suite], summary, suite)))
     except Exception as error:
         # A report without a suite's extra part is worth more than none; the page says what is missing.
         return [Table("This suite's own part could not be made", ["error"], [[f"{type(error).__name__}: {error}"]])]

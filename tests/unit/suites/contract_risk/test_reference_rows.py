@@ -125,9 +125,9 @@ def test_every_format_of_the_summary_shows_them(run: SweepRun) -> None:
 def test_the_console_and_every_table_of_systems_in_the_report_show_them(run: SweepRun) -> None:
     shown = read_console(run)
     assert all(shown.count(f"\n{name}") == 2 for name in TRIVIAL)
-    material = start(run.store, run.plan)
-    summary = make_summary(run.store, run.plan, [], {}, "completed", watch=material.watch)
-    made = parts(material, summary)["contract_risk"]
+    inputs = start(run.store, run.plan)
+    summary = make_summary(run.store, run.plan, [], {}, "completed", watch=inputs.watch)
+    made = parts(inputs, summary)["contract_risk"]
     tables = [part for part in made if isinstance(part, Table) and "llm_only" in str(part.rows)]
     assert tables
     for table in tables:
@@ -135,9 +135,9 @@ def test_the_console_and_every_table_of_systems_in_the_report_show_them(run: Swe
 
 
 def test_a_figure_has_the_same_interval_in_the_suites_own_table(run: SweepRun) -> None:
-    material = start(run.store, run.plan)
-    summary = make_summary(run.store, run.plan, [], {}, "completed", watch=material.watch)
-    made = parts(material, summary)["contract_risk"]
+    inputs = start(run.store, run.plan)
+    summary = make_summary(run.store, run.plan, [], {}, "completed", watch=inputs.watch)
+    made = parts(inputs, summary)["contract_risk"]
     table = next(part for part in made if isinstance(part, Table) and part.title.startswith("Ablations"))
     own = {str(row[0]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
     for row in summary.rows:

@@ -76,5 +76,7 @@ class LookingRuntime(LMRuntime):
 
     def _find(self, key: str, generation: int) -> Stored | None:
         with reading(self.ledger.engine) as connection:
-            row = connection.execute(select(_r).where(_r.c.key == key, _r.c.generation >= generation)).first()
-        return stored_answer(row) if row is not None else None
+            row = (
+                connection.execute(select(_r).where(_r.c.key == key, _r.c.generation >= generation)).mappings().first()
+            )
+        return stored_answer({**row}) if row is not None else None

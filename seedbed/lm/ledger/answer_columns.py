@@ -43,17 +43,17 @@ def was_cut() -> ColumnElement[int]:
     return case((schema.attempts.c.usage_more.like('%"cut":true%'), 1), else_=0)
 
 
-def stored_answer(row: Any) -> Stored:
+def stored_answer(row: Mapping[str, Any]) -> Stored:
     """The answer that a row of `responses` holds."""
     usage = Usage(
-        row.tokens_in,
-        row.tokens_out,
-        row.tokens_cached,
-        row.tokens_reasoning,
-        bool(row.estimated),
-        row.tokens_written or 0,  # rows of older ledgers have none
+        row["tokens_in"],
+        row["tokens_out"],
+        row["tokens_cached"],
+        row["tokens_reasoning"],
+        bool(row["estimated"]),
+        row["tokens_written"] or 0,  # rows of older ledgers have none
     )
-    if row.usage_more:
-        usage = with_rare_fields(usage, orjson.loads(row.usage_more))
-    who = Answerer(row.answered_by, row.fingerprint, row.provider, row.service_tier)
-    return Stored(zlib.decompress(row.body), usage, who)
+    if row["usage_more"]:
+        usage = with_rare_fields(usage, orjson.loads(row["usage_more"]))
+    who = Answerer(row["answered_by"], row["fingerprint"], row["provider"], row["service_tier"])
+    return Stored(zlib.decompress(row["body"]), usage, who)

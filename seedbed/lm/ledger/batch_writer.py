@@ -84,7 +84,7 @@ class BatchWriter:
         keys = list({item.key for item in items if item.known is None})
         found: dict[str, tuple[Stored, int]] = {}
         for row in self._statements.find_responses(connection, keys) if keys else ():
-            found[row.key] = (stored_answer(row), row.generation)
+            found[row["key"]] = (stored_answer(row), row["generation"])
         return found
 
     def _claim(

@@ -3,7 +3,6 @@ there they go to the driver directly; whoever runs them turns its errors into SQ
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from operator import itemgetter
@@ -55,7 +54,6 @@ ENDED = (
 )
 """Columns it gets with its end."""
 RESPONSE = tuple(column.name for column in schema.responses.c)
-StoredResponse: Any = namedtuple("StoredResponse", RESPONSE)
 
 
 class Prepared:
@@ -145,9 +143,10 @@ class Statements:
         self._find = Prepared(select(r).where(_among(r.c.key, dialect)), dialect)
         self._keys: Callable[[Sequence[str]], Any] = list if dialect.name == "postgresql" else _json
 
-    def find_responses(self, connection: Connection, keys: Sequence[str]) -> list[StoredResponse]:
+    def find_responses(self, connection: Connection, keys: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows of `responses` under these keys, by column."""
         found = self._find.all(connection, {"keys": self._keys(keys)})
-        return [StoredResponse(*row) for row in found]
+        return [dict(zip(RESPONSE, row, strict=True)) for row in found]
 
 
 def _among(column: ColumnElement[Any], dialect: Dialect) -> ColumnElement[bool]:

@@ -141,14 +141,19 @@ def assumed(plan: Plan, cell: Cell) -> Forecast:
 
 def _own_share(plan: Plan, cell: Cell) -> float:
     """The least share of its calls that a cell pays for itself, where cells that may ask the same share the answers:
-    variants of one system, at temperature 0 also its seeds, and judges of the same answers."""
+    variants of one system, at temperature 0 also its seeds, and judges of the same answers; and where cases share what
+    a helper at temperature 0 said, as of a document that was translated once."""
     resolved = plan.resolve(cell)
     alike = [other for other in plan.cells if other.group[:3] == cell.group[:3]]
     twins = [other for other in alike if plan.resolve(other).system_name == resolved.system_name]
     if resolved.model()[1].temperature > 0:
         twins = [other for other in twins if other.seed == cell.seed]
     own, judged = resolved.system_spec.calls_per_case, scoring_calls(plan, cell)
-    return (own / len(twins) + judged / len(alike)) / (own + judged) if own + judged else 1.0
+    if not own + judged:
+        return 1.0
+    helped = any(resolved.model(role)[1].temperature == 0 for role in resolved.system_spec.roles)
+    sure = min(1.0, own) if helped else own
+    return (sure / len(twins) + judged / len(alike)) / (own + judged)
 
 
 def seconds(model: ModelConfig, calls: Range, tokens: Range, measured: Sequence[float]) -> Range:

@@ -28,7 +28,7 @@ _HARMLESS = ("strict", "nullable", "daemon", "repr", "compare", "exist_ok", "ens
 """Arguments that guard against what does not happen, or say how a thing is shown."""
 _SLOW = re.compile(r"mark\.slow|\b(each_ledger|postgres|s3|seedbed_home)\b")
 _SAID_ONLY = ("logger", "warnings")
-_BUDGET_S = 60.0
+_BUDGET_S = 30.0
 """Of the tests that run a changed function, as long as they took when that was recorded."""
 
 
@@ -103,15 +103,15 @@ def _mutant(root: Path, reach: Reach, file: str, before: str, after: str, at: tu
     return Mutant(file, what, b"".join(lines).decode(), tests_for(root, reach, file, first))
 
 
-def _function_at(path: Path, line: int) -> int | None:
-    """Where the innermost function around a line begins."""
+def _function_at(path: Path, line: int) -> str | None:
+    """The innermost function around a line."""
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     around = [
         node
         for node in nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
     ]
-    return max((node.lineno for node in around), default=None)
+    return max(around, key=lambda node: node.lineno).name if around else None
 
 
 def _edits(path: Path) -> Iterator[_Edit]:

@@ -27,7 +27,7 @@ _LEFT_OUT = frozenset({"seedbed_home", "postgres", "s3"})
 class Ran:
     seconds: float
     functions: frozenset[str]
-    """`file:line`, the line where the function begins."""
+    """`file:name`; lines move."""
 
 
 class Recorder:
@@ -98,7 +98,7 @@ def telling(file: str, source: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             said = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
-            node.body[said:said] = ast.parse(f"{_NAME}.add({f'{file}:{node.lineno}'!r})").body
+            node.body[said:said] = ast.parse(f"{_NAME}.add({f'{file}:{node.name}'!r})").body
     ahead = next((i for i, node in enumerate(tree.body) if not _must_be_first(node)), len(tree.body))
     tree.body[ahead:ahead] = ast.parse(f"import sys as _sys\n{_NAME} = _sys.__dict__.setdefault({_NAME!r}, set())").body
     return ast.unparse(ast.fix_missing_locations(tree))
@@ -114,8 +114,8 @@ def read(path: Path) -> Reach:
     return {test: Ran(seconds, frozenset(functions)) for test, (seconds, functions) in told.items()}
 
 
-def tests_that_run(reach: Reach, file: str, function: int | None, budget_s: float) -> tuple[str, ...]:
-    """The tests that run a function (a line of the file; None: any function of it), then the others of their modules,
+def tests_that_run(reach: Reach, file: str, function: str | None, budget_s: float) -> tuple[str, ...]:
+    """The tests that run a function (None: any of the file), then the others of their modules,
     since a module may make once what all its tests look at. Each for a time of theirs: one case of every test first,
     the cheapest first, then a second case of each, and so on."""
     place = f"{file}:{function}"

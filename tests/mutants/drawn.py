@@ -47,10 +47,10 @@ class Mutant:
 
 
 def draw(root: Path, reach: Reach, number: int, seed: int, only: str = "") -> list[Mutant]:
-    """Some of all changes that can be made, every file with the same chance a change."""
+    """Some of all changes that can be made, each with the same chance. In the order they were drawn: the first of them
+    are a sample too."""
     places = [(file, edit) for file in core_files(root) if only in file for edit in _edits(root / file)]
     chosen = random.Random(seed).sample(places, min(number, len(places)))
-    chosen.sort(key=lambda place: (place[0], place[1][2]))
     return [_mutant(root, reach, file, *edit) for file, edit in chosen]
 
 

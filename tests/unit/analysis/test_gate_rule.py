@@ -11,6 +11,7 @@ from scipy import stats
 from seedbed.analysis import gate_verdict
 from seedbed.analysis.columns import Columns
 from seedbed.analysis.gate_rule import MIN_COVERAGE, LowerBound, lower_bound
+from seedbed.analysis.seeds import SeedSpread
 
 RNG = np.random.default_rng
 
@@ -97,3 +98,58 @@ def test_at_its_limits_the_gate_passes_and_just_beyond_it_does_not() -> None:
     assert dropped.word(0.001, 0.1, 1.0) == "inconclusive"
     assert dropped.word(0.001, 0.0999, 1.0) == "fail"
     assert dropped.word(0.05, 0.0999, 1.0, alpha=0.05) == "inconclusive"
+
+
+def _spread(mean: float, between_seeds: float, seeds: float = 4.0) -> SeedSpread:
+    values = (mean, 1.0, between_seeds, 50.0, seeds)
+    return SeedSpread(*(np.array([value]) for value in values))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_seeds_that_make_other_systems_lower_the_bound(sign: int) -> None:
+    differences = RNG(7).normal(0.1, 0.05, 50).clip(-1, 1)
+    columns = Columns.of(differences[:, None], np.arange(50))
+    alone = lower_bound(columns, (0.0, 1.0), sign=sign)
+    assert (alone.seeds_half, alone.n) == (0.0, 50)
+    assert alone.difference == pytest.approx(sign * differences.mean())
+    assert alone.half == pytest.approx(alone.difference - alone.lowest)
+    wide = _spread(0.1, 20.0)
+    both, only_seeds = (stats.t.ppf(0.975, degrees[0]) * error[0] for error, degrees in wide.errors())
+    found = lower_bound(columns, (0.0, 1.0), wide, sign=sign)
+    assert found.lowest == pytest.approx(sign * 0.1 - max(both, only_seeds))
+    assert found.seeds_half == pytest.approx(only_seeds)
+    assert (found.half, found.difference) == (alone.half, alone.difference)
+    steady = lower_bound(columns, (0.0, 1.0), _spread(0.9 * sign, 0.0), sign=sign)
+    assert steady.lowest == alone.lowest, "seeds never raise it"
+
+
+def test_of_one_seed_nothing_is_known_of_the_next() -> None:
+    columns = Columns.of(RNG(7).normal(0.1, 0.05, 50)[:, None], np.arange(50))
+    found = lower_bound(columns, (0.0, 1.0), _spread(0.1, math.nan, seeds=1.0))
+    assert (found.lowest, found.seeds_half) == (-math.inf, math.inf)
+    assert found.samples_to_decide(0.5) is None
+
+
+@pytest.mark.parametrize(
+    ("difference", "half", "seeds_half", "needed"),
+    [
+        (0.0, 0.2, 0.0, 400),
+        (0.1, 0.2, 0.0, 101),
+        (-0.2, 0.8, 0.0, 1600),
+        (0.0, 0.2, 0.05, 1600),
+        (0.0, 0.2, 0.1, None),
+        (0.0, math.inf, 0.0, None),
+        (-0.1, 0.2, 0.0, 400),
+    ],
+)
+def test_samples_to_decide_grow_with_the_square_of_the_width(
+    difference: float, half: float, seeds_half: float, needed: int | None
+) -> None:
+    """With a margin of 0.1 and 100 samples: what is above it needs room to the margin, what is below room to none."""
+    bound = LowerBound(difference, difference - half, 100, half, seeds_half)
+    found = bound.samples_to_decide(0.1)
+    assert found == needed if needed is None else found in (needed, needed + 1)
+
+
+def test_a_night_without_any_pair_is_inconclusive() -> None:
+    assert gate_verdict([math.nan, 1.0], [1.0, math.nan], min_effect=0.5) == "inconclusive"

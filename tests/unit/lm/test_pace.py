@@ -64,3 +64,29 @@ def test_samples_are_made_ready_ahead_but_no_more_calls_are_in_flight_than_allow
         assert server.books.answered == 60
         assert server.books.max_in_flight == 8
         assert most_waiting == 10
+
+
+def test_a_pass_of_the_loop_has_so_many_turns_and_the_next_as_many_again() -> None:
+    async def work() -> None:
+        turns = Pace()
+
+        def at_once() -> bool:
+            asked = turns.turn()
+            try:
+                asked.send(None)
+            except StopIteration:
+                return True
+            asked.close()
+            return False
+
+        most = pace._A_PASS  # type: ignore[attr-defined]
+        assert [at_once() for _ in range(most + 2)] == [True] * most + [False] * 2
+        await asyncio.sleep(0)
+        # The two that waited have had theirs.
+        assert [at_once() for _ in range(most)] == [True] * (most - 2) + [False] * 2
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert turns._counting is False, "nobody came, so nothing is counted"  # type: ignore[attr-defined]
+        assert [at_once() for _ in range(most + 1)] == [True] * most + [False]
+
+    asyncio.run(asyncio.wait_for(work(), 20))

@@ -213,3 +213,24 @@ def test_a_database_that_is_gone_is_waited_for_once_and_not_by_each_row(
     with _ledger(tmp_path) as ledger:
         _run(work(ledger))
     assert waited == list(writer._PAUSES_S)
+
+
+def test_it_looks_around_with_its_heartbeat_and_not_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beats: list[int] = []
+    monkeypatch.setattr("seedbed.lm.ledger.writer.HEARTBEAT_S", 3600.0)
+    monkeypatch.setattr(Ledger, "_beat", lambda ledger: beats.append(ledger.owner))
+    with _ledger(tmp_path) as ledger:
+        ledger._queue.put(None)  # type: ignore[attr-defined]
+        ledger._thread.join(30)  # type: ignore[attr-defined]
+        assert not ledger._thread.is_alive()  # type: ignore[attr-defined]
+    assert beats == []
+
+
+def test_a_closed_ledger_takes_nothing_and_closes_once(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        with pytest.raises(SeedbedError, match="closed"):
+            ledger.begin(_begin("a"))
+
+    with _ledger(tmp_path) as ledger:
+        ledger.close()
+        _run(work(ledger))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -222,3 +223,69 @@ def test_neither_rest_nor_guesses_too_high_save_up_more_than_a_seconds_worth(idl
 
     with clocked() as clock:
         asyncio.run(work(clock))
+
+
+def _sent(limits: Limits, sizes: list[int], **more: Any) -> list[float]:
+    """When requests of these sizes leave, one after the other, in seconds from the start."""
+    with clocked() as clock:
+        began, left = clock.now, list[float]()
+
+        async def work() -> None:
+            limiter = Limiter(limits, **more)
+            for size in sizes:
+                await limiter.wait_to_send(size, clock.sleep)
+                left.append(clock.now - began)
+
+        asyncio.run(work())
+    return left
+
+
+@pytest.mark.parametrize(
+    ("limits", "sizes", "at"),
+    [
+        ({"rpm": 120}, [1] * 5, [0, 0, 0.5, 1.0, 1.5]),
+        ({"rpm": 6}, [1, 1, 1], [0, 10, 20]),
+        ({"tpm": 600}, [10, 10, 5, 20], [0, 1, 1.5, 3.5]),
+        ({"tpm": 6}, [1, 1], [0, 10]),
+        ({"rpm": 60, "tpm": 600}, [30, 1, 1], [2, 2.1, 3.0]),
+        ({"rpm": 60, "tpm": 6000}, [1, 1, 1], [0, 1, 2]),
+        ({}, [1000, 1000], [0, 0]),
+    ],
+)
+def test_requests_leave_at_the_moments_that_the_rates_give(
+    limits: dict[str, float], sizes: list[int], at: list[float]
+) -> None:
+    assert _sent(Limits(concurrency=4, **limits), sizes) == pytest.approx(at)  # type: ignore[arg-type]
+
+
+def test_processes_share_the_rates_and_wait_until_the_others_know_of_them() -> None:
+    shared, own = (Limits(concurrency=4, rpm=120, tpm=12_000, scope=scope) for scope in ("sweep", "process"))
+    assert _sent(shared, [1] * 4, peers=2) == pytest.approx([0, 1, 2, 3])
+    assert _sent(shared, [100, 100, 100], peers=2) == pytest.approx([0, 1, 2])
+    assert _sent(own, [1] * 4, peers=2) == pytest.approx([0, 0, 0.5, 1.0])
+    assert _sent(shared, [1], known_from=1006.0) == pytest.approx([6.0])
+    assert _sent(own, [1], known_from=1006.0) == [0.0]
+
+
+def test_a_refusal_without_a_time_pauses_for_a_second_and_tells_how_much_longer_it_got() -> None:
+    with clocked() as clock:
+        limiter = Limiter(Limits(concurrency=4))
+        assert limiter.rate_limited(None, clock.now) == pytest.approx(1.0)
+        assert limiter.rate_limited(0.5, clock.now) == 0.0
+        assert limiter.rate_limited(3.0, clock.now) == pytest.approx(2.0)
+        clock.now += 10.0
+        assert limiter.rate_limited(2.0, clock.now) == pytest.approx(2.0)
+
+
+def test_each_success_raises_the_number_in_flight_a_little_and_one_call_is_always_allowed() -> None:
+    with clocked() as clock:
+        limiter = Limiter(Limits(concurrency=4))
+        limiter.timed_out(clock.now)
+        seen = [limiter.allowed]
+        for _ in range(6):
+            limiter.succeeded()
+            seen.append(limiter.allowed)
+        assert seen == [2, 2, 2, 3, 3, 3, 4]
+        one = Limiter(Limits(concurrency=1))
+        one.timed_out(clock.now)
+        assert one.allowed == 1

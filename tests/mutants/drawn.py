@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from tests.mutants.reach import Reach, tests_that_run
+from tests.mutants.reach import Reach, who_runs
 
 _CORE = ("seedbed/lm", "seedbed/phases", "seedbed/storage", "seedbed/nightly", "seedbed/analysis")
 EQUIVALENT = Path(__file__).with_name("equivalent.md")
@@ -68,7 +68,7 @@ def tests_for(root: Path, reach: Reach, file: str, line: int) -> tuple[str, ...]
     package, _, name = module.rpartition(".")
     named = re.compile(rf"{module}\b|from {package} import [^\n]*\b{name}\b")
     near = [test for test, text in _quick_tests(root) if named.search(text)]
-    running = tests_that_run(reach, file, _function_at(root / file, line), _BUDGET_S)
+    running = who_runs(reach, file, _function_at(root / file, line), _BUDGET_S)
     found = [*near, *(test for test in running if test.partition("::")[0] not in near)]
     if found:
         return tuple(found)

@@ -121,7 +121,7 @@ def _is_there(test: str) -> bool:
     return path.exists() and f"def {name.partition('[')[0].rpartition('::')[2]}(" in path.read_text(encoding="utf-8")
 
 
-def tests_that_run(reach: Reach, file: str, function: str | None, budget_s: float) -> tuple[str, ...]:
+def who_runs(reach: Reach, file: str, function: str | None, budget_s: float) -> tuple[str, ...]:
     """The tests that run a function (None: any of the file), then the others of their modules,
     since a module may make once what all its tests look at. Each for a time of theirs: one case of every test first,
     the cheapest first, then a second case of each, and so on."""

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -31,6 +31,9 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
+    NOT_RESULTS: ClassVar[frozenset[str]] = frozenset()
+    """Options that change how something runs and not what comes out: no part of a cell's id."""
+
     @classmethod
     def read_files(cls, given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """What a config gives, with texts that it names by file in their place: a plan holds all it depends on."""
@@ -38,6 +41,16 @@ class Options(BaseModel):
 
     def misfit(self, benchmark: Benchmark) -> tuple[str, str] | None:
         """The option of a system or scorer that does not fit these cases, and why; None where all do."""
+        return None
+
+    @property
+    def starts_programs(self) -> bool:
+        """Whether a system starts programs, which nobody does to look only."""
+        return False
+
+    @property
+    def declared_calls(self) -> float | None:
+        """Calls a case takes, where the options know better than the system's declaration."""
         return None
 
 
@@ -237,6 +250,14 @@ class PhaseContext(Protocol):
     def address(self, role: str = "task") -> Address:
         """The same for anything else that speaks the protocols of OpenAI or Anthropic: an address on this machine and a
         key. Ask for it inside the sample that it is for."""
+        ...
+
+    async def release(self, address: Address) -> None:
+        """End an address before its phase ends, once the calls that are on their way have come back."""
+        ...
+
+    def revoke(self, address: Address) -> None:
+        """End an address at once."""
         ...
 
     async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]]) -> list[R]:

@@ -74,7 +74,9 @@ def _parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=text, description=text)
 
     init = add("init", "Write an example to start from: a commented config with its data, which runs offline at once.")
-    init.add_argument("--example", choices=["qa", "judge", "rag", "optimise"], default="qa", help="default: qa")
+    init.add_argument(
+        "--example", choices=["qa", "judge", "rag", "optimise", "agent"], default="qa", help="default: qa"
+    )
     init.add_argument("folder", metavar="FOLDER", nargs="?", default=".", help="where to (default: here)")
     for name, text in (
         ("run", "Run a sweep, or go on with one that was interrupted."),

@@ -87,6 +87,9 @@ def parse(body: JsonDict) -> Prompt:
     current = turns[last][1] if last >= 0 else ""
     signature = _signature(system)
     if signature is None:
+        results = [text for role, text in messages if role == "tool"]
+        if results and current:  # what tools said is there to be read
+            current = f"Context: {' '.join(results)}\n\nQuestion: {current}"
         output = OutputField(PLAIN_OUTPUT, schema=_wanted_schema(body))
         return Prompt(system, {PLAIN_INPUT: current}, (output,), _plain_demos(turns[:last]), "plain")
     values = _sections(_without_requirements(current), signature.inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Literal
 
 from seedbed.errors import ProviderError
@@ -13,6 +14,7 @@ from seedbed.offline.model import OfflineModel
 from seedbed.offline.options import OfflineOptions
 from seedbed.offline.prompt import text_of
 from seedbed.offline.render import break_format
+from seedbed.offline.tools import tool_call
 from seedbed.sweep.model_config import ModelConfig
 
 Fault = Literal["rate_limit", "server", "timeout", "malformed"]
@@ -62,7 +64,12 @@ class OfflineProvider:
         limit = body.get("max_completion_tokens") or body.get("max_tokens")
         choices: list[JsonDict] = []
         output_tokens = 0
+        called = None if malformed else tool_call(body, attempt.key)
         for index in range(int(body.get("n") or 1)):
+            if called is not None:
+                output_tokens += count_tokens(json.dumps(called["tool_calls"]))
+                choices.append({"index": index, "message": called, "finish_reason": "tool_calls"})
+                continue
             whole = self.model.reply(body, attempt, choice=index)
             whole = break_format(whole) if malformed else whole
             text = truncate(whole, int(limit)) if limit else whole

@@ -93,7 +93,7 @@ def write_archive(run: SweepRun, target: Path, *, with_data: bool = False) -> Ar
     if not is_local(run.store.root):
         raise UserError(f"{run.store.root}: archives are made from folders; copy the results to a disk first.")
     data = list(_data(run, with_data=with_data))
-    code = user_files(run.plan.config.plugins)
+    code = {**user_files(run.plan.config.plugins), **_program_files(run.plan)}
     members: dict[str, Path | bytes] = {**_results(run), **_code(code)}
     for entry in data:
         members |= dict(_data_files(entry))
@@ -144,6 +144,12 @@ def _results(run: SweepRun) -> dict[str, Path]:
             if path.is_file() and not path.name.startswith("."):
                 found[f"{RESULTS}/{path.relative_to(run.store.root).as_posix()}"] = path
     return found
+
+
+def _program_files(plan: Plan) -> dict[str, Path]:
+    """What the programs are made of that systems start."""
+    codes = [getattr(plan.resolve(cell).system_options, "code", None) or {} for cell in plan.cells]
+    return {name: plan.config_dir / name for code in codes for name in code}
 
 
 def _code(files: Mapping[str, Path]) -> dict[str, bytes]:

@@ -168,6 +168,18 @@ class CellContext:
         grant = gateway.grant(self.binding, role, CURRENT_SAMPLE.get())
         return Address(f"http://127.0.0.1:{gateway.port}", grant.key)
 
+    async def release(self, address: Address) -> None:
+        from seedbed.lm.gateway import gateway_of
+
+        grant = gateway_of(self.runtime).end(address.key)
+        if grant is not None:
+            await grant.settled()
+
+    def revoke(self, address: Address) -> None:
+        from seedbed.lm.gateway import gateway_of
+
+        gateway_of(self.runtime).end(address.key)
+
     def close(self) -> None:
         """The phase has ended: no key that was given for it is good any more."""
         from seedbed.lm.gateway import gateway_of

@@ -43,7 +43,7 @@ def replayed(plan: Plan, root: Path, url: str, history: History, scratch: Path) 
 
 
 def _of_cell(plan: Plan, cell: Cell, seen: Replayed, history: Mapping[str, Neighbours], asked: set[str]) -> Forecast:
-    if seen.unknown and seen.unknown[0] == "optimise":
+    if seen.unknown and seen.unknown[0] in ("optimise", "generate"):
         measured = [_from_history(plan, cell, history[phase]) for phase in seen.unknown if phase in history]
         return total(measured) if measured and all(p.new_calls.likely for p in measured[:1]) else assumed(plan, cell)
     parts = [_known(seen.seen)]
@@ -82,9 +82,7 @@ def _new(
     """The calls of samples from their first unknown one on."""
     before = Counter(call.sample for call in seen if call.phase == phase and call.known)
     resolved = plan.resolve(cell)
-    declared = (
-        resolved.system_spec.calls_per_case if phase == "generate" else resolved.suite.score_calls_per_case or 1.0
-    )
+    declared = resolved.calls_per_case if phase == "generate" else resolved.suite.score_calls_per_case or 1.0
     calls: dict[str, float] = defaultdict(float)
     sent: dict[str, float] = defaultdict(float)
     got: dict[str, float] = defaultdict(float)
@@ -159,7 +157,7 @@ def _scoring(plan: Plan, cell: Cell, samples: int) -> Forecast:
     if not per_case:
         return NOTHING
     whole = assumed(plan, cell)
-    generated = max(1e-9, resolved.system_spec.calls_per_case + per_case)
+    generated = max(1e-9, resolved.calls_per_case + per_case)
     part = samples / max(1, len(plan.benchmark(cell).test)) * per_case / generated
 
     def scaled(r: Range) -> Range:

@@ -31,7 +31,7 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     # Without its marker the phase is not done, but what there is can be read.
     _refuse_too_many(context, len(cases), errors)
     answered = len(cases) - len(errors)
-    usage = counted(context.usage().to_json(), context.resolved.system_spec, answered)
+    usage = counted(context.usage().to_json(), context.resolved.calls_per_case, answered)
     if usage["calls"] is None:
         warn_uncounted(context.cell.system, answered)
     return ["config.json", *files], {
@@ -54,7 +54,12 @@ async def _predict_all(context: CellContext, cases: Sequence[Case]) -> list[Pred
         system = resolve(resolved.system_spec.build)(context, resolved.system_options)
         if context.cell.optimised:
             load_program(system, context.folder)
-        return await context.each(cases, partial(predict, system))
+        try:
+            return await context.each(cases, partial(predict, system))
+        finally:
+            close = getattr(system, "aclose", None)
+            if close is not None:
+                await close()
 
 
 def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str, Any]]) -> None:

@@ -9,6 +9,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from seedbed.errors import UserError
 from seedbed.lm.ledger.database import sqlite_url
 from seedbed.phases.archive import CONFIG, INDEX, LEDGER, Archive, moved, read_archive
@@ -150,6 +152,11 @@ def unpack_to_run(text: str, out: str | None, *, trust_plugins: bool) -> Path:
         config = Path(archive.index["config"])
         if config.parent != Path(CONFIG) or not (folder / config).exists():
             raise UserError(f"{INDEX}: field config names {str(config)!r}, where no config lies; ask for it again.")
+        if not trust_plugins and _starts_programs(folder / config):
+            raise UserError(
+                f"{text}: has systems that are programs (command:), which are run only with --trust-plugins: read them "
+                "first."
+            )
         for path in sorted((folder / CONFIG).rglob("*")):
             if path.is_file() and (trust_plugins or path.suffix != ".py"):
                 target = root / CONFIG / path.relative_to(folder / CONFIG)
@@ -157,6 +164,12 @@ def unpack_to_run(text: str, out: str | None, *, trust_plugins: bool) -> Path:
                 shutil.copyfile(path, target)
         shutil.copyfile(folder / LEDGER, root / "ledger.sqlite")
     return root / config
+
+
+def _starts_programs(config: Path) -> bool:
+    experiments = (yaml.safe_load(config.read_text(encoding="utf-8")) or {}).get("experiments") or []
+    systems = [system for experiment in experiments for system in experiment.get("systems") or []]
+    return any(isinstance(system, dict) and system.get("command") for system in systems)
 
 
 def is_archive(text: str) -> bool:

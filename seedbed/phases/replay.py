@@ -60,7 +60,7 @@ def replay(plan: Plan, root: Path, looking: LookingRuntime, cell: Cell, scratch:
     write."""
     run = _LookingRun(root, plan, Store(root), replay=True, looking=looking)
     todo: list[Phase] = [phase for phase in cell.phases if stale(run, cell, phase) is not None]
-    if "optimise" in todo:
+    if "optimise" in todo or ("generate" in todo and plan.resolve(cell).system_options.starts_programs):
         return Replayed([], {}, todo)
     looking.seen.clear()
     cut: dict[Phase, int] = {}

@@ -6,21 +6,19 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from seedbed.suite import SystemSpec
-
 logger = logging.getLogger("seedbed")
 
 REMEDY = (
-    'make its calls with `context.lm("task")`, or give the system calls_per_case=0 if it calls no model '
-    "(docs/extending.md)"
+    'make its calls with `context.lm("task")` or by the gateway (docs/gateway.md), or give the system calls_per_case=0 '
+    "if it calls no model (docs/extending.md)"
 )
 _warned: set[str] = set()
 
 
-def counted(usage: Mapping[str, Any], spec: SystemSpec, answered: int) -> dict[str, Any]:
+def counted(usage: Mapping[str, Any], calls_per_case: float, answered: int) -> dict[str, Any]:
     """The account of a generate phase. Where a system gave answers and should have called a model, and no attempt is on
     record, the calls and dollars are unknown, not 0."""
-    if not answered or spec.calls_per_case <= 0 or any(usage["outcomes"].values()):
+    if not answered or calls_per_case <= 0 or any(usage["outcomes"].values()):
         return dict(usage)
     return {**usage, "calls": None, "list_usd": None, "spent_usd": None}
 

@@ -55,7 +55,7 @@ def _short_replies(_model: ModelConfig) -> int:
 
 def estimate(plan: Plan, cell: Cell, cost: TokenCost, replies: ReplyTokens = _short_replies) -> Estimate:
     """What the optimise phase, if there is one, and the evaluation will take if nothing is found in the ledger."""
-    per_case = plan.resolve(cell).system_spec.calls_per_case + scoring_calls(plan, cell)
+    per_case = plan.resolve(cell).calls_per_case + scoring_calls(plan, cell)
     budget = _budget(plan, cell)
     longer = budget.longer_prompts if budget else 1.0
     costs = _Costs(cost, replies)

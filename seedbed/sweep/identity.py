@@ -92,7 +92,7 @@ def data_hash(path: Path) -> str:
 
 
 def _chosen(options: Options, leave: set[str] | None = None) -> Mapping[str, Any]:
-    return options.model_dump(mode="json", exclude_defaults=True, exclude=leave or set())
+    return options.model_dump(mode="json", exclude_defaults=True, exclude={*(leave or ()), *options.NOT_RESULTS})
 
 
 def _version(suite: Suite, declared: str | None, target: Callable[..., Any] | str) -> Any:

@@ -50,6 +50,8 @@ class Plan:
     """Which fresh start of the sweep it belongs to; results of an earlier one do not count."""
     moved: Mapping[str, str] = field(default_factory=dict[str, str])
     """Paths of data that are others here than the config says, as in an archive."""
+    programs: bool = True
+    """Whether programs that the config names may be started; not those of somebody whose results are looked at."""
     _loaded: dict[tuple[int, str], Benchmark] = field(default_factory=dict[tuple[int, str], Benchmark], repr=False)
     _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -148,7 +150,7 @@ class Plan:
 
     @cached_property
     def _lookup(self) -> Lookup:
-        return Lookup(self.config, self.config_dir, moved=self.moved)
+        return Lookup(self.config, self.config_dir, moved=self.moved, programs=self.programs)
 
 
 def read_plan(
@@ -167,7 +169,9 @@ def read_plan(
         )
     config = SweepConfig.model_validate(data["config"])
     import_plugins(config.plugins, config_dir if plugins_beside else None)
-    return Plan(config, config_dir, tuple(Cell(**cell) for cell in data["cells"]), generation, moved or {})
+    return Plan(
+        config, config_dir, tuple(Cell(**cell) for cell in data["cells"]), generation, moved or {}, plugins_beside
+    )
 
 
 def as_written(plan: Plan) -> SweepConfig:

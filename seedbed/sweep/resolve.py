@@ -39,9 +39,11 @@ class Lookup:
         source: YamlFile | None = None,
         *,
         moved: Mapping[str, str] | None = None,
+        programs: bool = True,
     ) -> None:
         self._config = config
         self._folder = folder
+        self._programs = programs
         self._moved = moved or {}
         self._source = source or YamlFile(folder / "plan.json", {}, {})
         self._found: dict[_Names, ResolvedCell] = {}
@@ -157,7 +159,7 @@ class Lookup:
 
     def _options(self, kind: type[OptionsT], entry: Entry, what: str, at: FieldPath) -> OptionsT:
         try:
-            return kind.model_validate(entry.options, context={"folder": self._folder})
+            return kind.model_validate(entry.options, context={"folder": self._folder, "programs": self._programs})
         except ValidationError as error:
             raise option_error(error, kind, f"{what} {entry.name!r}", self._source, at) from None
 

@@ -117,6 +117,12 @@ class ResolvedCell:
         return tuple(dict.fromkeys((*self.answer_roles, *self.score_roles)))
 
     @property
+    def calls_per_case(self) -> float:
+        """Calls that the system is said to make for a case."""
+        declared = self.system_options.declared_calls
+        return self.system_spec.calls_per_case if declared is None else declared
+
+    @property
     def role_models(self) -> Mapping[str, ModelConfig]:
         return {role: self.models[name] for role, name in self.model_names.items()}
 

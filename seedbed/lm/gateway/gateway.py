@@ -39,6 +39,8 @@ class Gateway:
         self._listening: socket.socket | None = None
         self._runner: web.AppRunner | None = None
         self._starting: Any = None
+        self._ended: dict[str, list[Grant]] = {}
+        """By execution: grants that ended before their phase, whose calls may still be on their way."""
 
     # -- for phases ------------------------------------------------------------------------------------------------
 
@@ -57,13 +59,18 @@ class Gateway:
                 self._starting = asyncio.run_coroutine_threadsafe(self._serve(self._listening), self._runtime.loop)
             return self._listening.getsockname()[1]
 
-    def end(self, grant: Grant) -> None:
-        """From now on its key is refused."""
-        self._grants.end(grant)
+    def end(self, key: str) -> Grant | None:
+        """From now on the key is refused; returns what it stood for."""
+        grant = self._grants.find(key)
+        if grant is not None:
+            self._grants.end(grant)
+        if grant is not None and grant.running:
+            self._ended.setdefault(grant.execution, []).append(grant)
+        return grant
 
     def end_phase(self, execution: str) -> None:
         """Refuse all keys of a phase and give up what still runs under them; close the server if nobody needs it."""
-        ended = self._grants.end_execution(execution)
+        ended = self._grants.end_execution(execution) + self._ended.pop(execution, [])
         if ended or self._listening is not None:
             self._runtime.run(self._give_up(ended))
 

@@ -159,7 +159,7 @@ def _check_figures(
             for phase, marker in done.items()
         }
         made = done["generate"]["result"]
-        usage["generate"] = counted(usage["generate"], context.resolved.system_spec, made["n"] - made["n_errors"])
+        usage["generate"] = counted(usage["generate"], context.resolved.calls_per_case, made["n"] - made["n_errors"])
     told = {"metrics": {cell.label: metrics}, "usage": usage}
     check.compare(folder / "metrics.json", _body(folder / "metrics.json"), told)
     check.compare(folder / "done/score.json", done["score"]["result"]["metrics"], metrics, "result.metrics")

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from seedbed.suite import Benchmark, BenchmarkOptions, Options
+from seedbed.suites.custom.command_options import CommandOptions
 from seedbed.suites.custom.template import columns_in, parts_of
 from seedbed.sweep.given import given, is_given
 from seedbed.sweep.registry import nearest
@@ -91,8 +92,8 @@ class CaseOptions(BenchmarkOptions):
         return value
 
 
-class PromptOptions(Options):
-    """A prompt as a template, or a signature for DSPy."""
+class PromptOptions(CommandOptions):
+    """A prompt as a template, a signature for DSPy, or a program."""
 
     prompt: str | None = None
     """A template: {COLUMN} stands for the case's value, {{WORD}} for {WORD} itself."""
@@ -119,7 +120,7 @@ class PromptOptions(Options):
 
     @classmethod
     def read_files(cls, given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        read = dict(given)
+        read = super().read_files(given, folder)
         name = read.get("file")
         if not isinstance(name, str):
             return read
@@ -140,8 +141,12 @@ class PromptOptions(Options):
 
     @model_validator(mode="after")
     def _one_way_to_ask(self) -> PromptOptions:
-        if sum(way is not None for way in (self.prompt, self.signature, self.python)) != 1:
-            raise ValueError('give either prompt: "... {column} ..." (or file:), or signature: "column -> answer"')
+        if sum(way is not None for way in (self.prompt, self.signature, self.python, self.command)) != 1:
+            raise ValueError(
+                'give one of prompt: "... {column} ..." (or file:), signature: "column -> answer", command: [PROGRAM]'
+            )
+        if self.command is not None and (foreign := self.model_fields_set - CommandOptions.model_fields.keys()):
+            raise ValueError(f"{sorted(foreign)[0]} does not belong to a command; say it in the program")
         if self.python is not None and self.model_fields_set - {"python", "answer"}:
             raise ValueError("an object from Python takes no options but answer; say them in its code")
         if self.prompt is not None and (self.instructions is not None or self.module != "predict"):
@@ -187,6 +192,8 @@ class PromptOptions(Options):
                 "examples",
                 f"wants {self.examples}, and the train split has {len(benchmark.train)}; set `split: true`.",
             )
+        if self.command is not None:
+            return None
         if self.python is not None:
             asked, field = _asked_by(self.python), "python"
         elif self.signature is not None:

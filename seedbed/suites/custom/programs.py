@@ -12,6 +12,8 @@ import dspy
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case, PhaseContext
 from seedbed.suites.custom.adapter import TemplateAdapter
+from seedbed.suites.custom.command_servers import CommandServers
+from seedbed.suites.custom.commands import Command
 from seedbed.suites.custom.options import PromptOptions, signature_fields
 from seedbed.suites.custom.python_systems import from_python
 from seedbed.suites.custom.replies import JsonReply
@@ -27,6 +29,9 @@ def build(context: PhaseContext, options: PromptOptions) -> Callable[..., Any]:
     wrong = options.misfit(context.benchmark)
     if wrong is not None:
         raise UserError(f"field {wrong[0]}: {wrong[1]}")
+    if options.command is not None:
+        _ = options.words  # what may not be started, or is not there, is no failure of a sample
+        return Command(context, options) if options.kind == "program" else CommandServers(context, options)
     _check_images(context)
     if options.python is not None:
         return from_python(given(options.python), options.answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-EXAMPLES = ("qa", "judge", "rag", "optimise")
+EXAMPLES = ("qa", "judge", "rag", "optimise", "agent")
 
 
 def example_files(name: str) -> list[Path]:

@@ -118,3 +118,14 @@ def test_a_case_without_an_answer_is_undefined_in_every_metric_and_no_error(tmp_
     blank = ready.rows(ready.plan.cells[0], "scores.jsonl")[1]
     assert set(blank["scores"].values()) == {None}
     assert "scorer_errors" not in blank["details"]
+
+
+def test_an_agent_calls_its_tools_and_every_call_is_counted(tmp_path: Path) -> None:
+    ready, found = finished(tmp_path, "agent", "seeds=[0]", "experiments.0.benchmarks.0.limit=2")
+    assert found["agent"]["contains"] == 1
+    agent = next(cell for cell in ready.plan.cells if cell.label == "agent")
+    calls = ready.rows(agent, "lm_history.jsonl")
+    assert [call["sample"] for call in calls].count("t01") == 3
+    assert {call["outcome"] for call in calls} == {"paid"}
+    log = (ready.folder(agent) / "logs" / "t01.log").read_text(encoding="utf-8")
+    assert log.startswith("find_town: Alderby\nread_about: Alderby is a market town")

@@ -148,7 +148,7 @@ def _own_share(plan: Plan, cell: Cell) -> float:
     twins = [other for other in alike if plan.resolve(other).system_name == resolved.system_name]
     if resolved.model()[1].temperature > 0:
         twins = [other for other in twins if other.seed == cell.seed]
-    own, judged = resolved.system_spec.calls_per_case, scoring_calls(plan, cell)
+    own, judged = resolved.calls_per_case, scoring_calls(plan, cell)
     if not own + judged:
         return 1.0
     helped = any(resolved.model(role)[1].temperature == 0 for role in resolved.system_spec.roles)

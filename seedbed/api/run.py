@@ -60,7 +60,7 @@ def _run(plan: Plan, *, fresh: bool, replay: bool) -> Result:
     if not replay:
         refuse_small_budget(plan, root, _show_warning, fresh=fresh)
     folder = prepare(plan, root, fresh=fresh, replay=replay)
-    with show_progress(plan):
+    with show_progress(folder):
         launched = run_sweep(folder, plan.config.runner)
     return Result(launched.folder)
 

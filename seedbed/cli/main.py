@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 
+from seedbed import __version__
 from seedbed.cli.again import same_command
 from seedbed.errors import Signalled, UserError
 from seedbed.local.signals import interrupt, on_signal
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="seedbed", description="LLM experiments over seeds, benchmarks and systems, with every token counted."
     )
+    parser.add_argument("--version", action="version", version=f"seedbed {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name: str, text: str) -> argparse.ArgumentParser:
@@ -102,12 +104,16 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--replay", action="store_true", help="make no call at all; fail on the first unknown one"
             )
+            command.add_argument("--all", action="store_true", help="print every figure, not only what fits the width")
             command.add_argument("--trust-plugins", action="store_true", help="run code that came with an archive")
     status = add("status", "Show how far sweeps have come.")
     status.add_argument("sweep", metavar="SWEEP", nargs="?", help="name of a sweep; all if left out")
     costs = add("costs", "Show calls, tokens and dollars of a sweep by phase, role, model and outcome.")
     costs.add_argument("sweep", metavar="SWEEP")
-    for command in (status, costs):
+    status.add_argument("--json", action="store_true", help="the same as data")
+    watch = add("watch", "Look on at a running sweep, from another terminal or machine.")
+    watch.add_argument("sweep", metavar="SWEEP", nargs="?", help="name of a sweep; the newest if left out")
+    for command in (status, watch, costs):
         command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
     _add_results(add)
     told = "Score answers made elsewhere; `seedbed score SUITE --help` lists the suite's options."
@@ -216,6 +222,7 @@ def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
         "--trust-plugins", action="store_true", help="run code that came with the results; read it first"
     )
     rescore = add("rescore", "Score the stored answers of a sweep again, without generating any.")
+    rescore.add_argument("--all", action="store_true", help="print every figure, not only what fits the width")
     export = add("export", "Write every sample of a sweep as one table, or a run as an archive to give away.")
     export.add_argument("--format", choices=["csv", "parquet"], help="default: csv")
     export.add_argument("--to", metavar="FILE", help="where to (default: samples.FORMAT in the run's folder)")

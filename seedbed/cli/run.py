@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
 from seedbed.phases.received import is_archive, unpack_to_run
 from seedbed.storage.paths import as_root
+from seedbed.storage.store import read_json
 from seedbed.sweep.checks import missing_keys
 from seedbed.sweep.config import load_config
 from seedbed.sweep.plan import make_plan
@@ -38,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
     # From here on there is something to go on with; --fresh would start over.
     arguments.fresh = False
-    with show_progress(plan):
+    with show_progress(folder):
         launched = run_sweep(folder, config.runner, to_go_on=f"To go on: {same_command(arguments)}")
     _conclude(launched, root, arguments)
     return leave(launched)
@@ -64,7 +66,6 @@ def _exit_code(launched: Launched) -> int:
 
 
 def _conclude(launched: Launched, root: Path, arguments: argparse.Namespace) -> None:
-    from seedbed.phases.aggregate import read_console
     from seedbed.phases.changes import read_ran
     from seedbed.phases.context import open_run
 
@@ -73,15 +74,28 @@ def _conclude(launched: Launched, root: Path, arguments: argparse.Namespace) -> 
     for line in read_ran(done):
         print(line)
     print()
-    print(read_console(done))
-    print()
-    print((launched.folder / "summary.md").read_text(encoding="utf-8"))
+    show_summary(launched.folder, whole=arguments.all)
     for name in ("report.html", "summary.md", "summary.tex", "summary.csv", "summary.json", "costs.csv"):
         print(f"  {launched.folder / name}")
     print(f"  {root / 'experiment_runs'}/seed_*/   one folder a cell")
     print(f"  {launched.ui}   the Prefect UI")
     if launched.status != "completed":
         print(f"\n{_advice(launched.status)} To go on: {same_command(arguments)}", file=sys.stderr)
+
+
+def show_summary(folder: Path, *, whole: bool) -> None:
+    """What a run found, as wide as the terminal; all of it, as the files have it, where the whole is asked for."""
+    from seedbed.phases.aggregate import read_console
+    from seedbed.phases.context import open_run
+    from seedbed.report.console import console_summary
+
+    markdown = (folder / "summary.md").read_text(encoding="utf-8")
+    print(f"{read_console(open_run(str(folder)))}\n")
+    if whole:
+        print(markdown)
+        return
+    width = shutil.get_terminal_size((120, 24)).columns
+    print(console_summary(markdown, read_json(folder / "summary.json"), width))
 
 
 def _advice(status: str) -> str:

@@ -1,14 +1,16 @@
-"""`seedbed status`: which phases of which cells are done."""
+"""`seedbed status`: how far sweeps have come."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from seedbed.analysis.answerers import changes_within
 from seedbed.cli.main import EXIT_OK
 from seedbed.storage.paths import as_root
-from seedbed.storage.store import Store, read_json
+from seedbed.storage.redact import redact
+from seedbed.storage.store import Store
 
 if TYPE_CHECKING:
     from seedbed.phases.context import SweepRun
@@ -17,11 +19,21 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     store = Store(as_root(arguments.out))
     names = [arguments.sweep] if arguments.sweep else store.sweeps()
-    if not names:
+    if not names and not arguments.json:
         print(f"no sweep in {store.root} yet; start one with `seedbed run CONFIG`")
+    if arguments.json:
+        print(json.dumps([_data(store, name) for name in names], indent=2))
+        return EXIT_OK
     for name in names:
         _show(store, name, details=arguments.sweep is not None)
     return EXIT_OK
+
+
+def _data(store: Store, name: str) -> dict[str, Any]:
+    from seedbed.phases.context import open_run
+    from seedbed.phases.standing import standing
+
+    return standing(open_run(str(store.latest_sweep(name)))).to_json()
 
 
 def _answerers(run: SweepRun) -> list[str]:
@@ -44,19 +56,18 @@ def _answerers(run: SweepRun) -> list[str]:
 
 
 def _show(store: Store, name: str, *, details: bool) -> None:
+    from seedbed.local.board import headline, progress_words, troubles
     from seedbed.phases.context import open_run
+    from seedbed.phases.standing import standing
 
     run = open_run(str(store.latest_sweep(name)))
-    done = {
-        cell.id: [p for p in cell.phases if run.store.done(cell, p, cell.key(p), run.generation) is not None]
-        for cell in run.plan.cells
-    }
-    complete = sum("score" in phases for phases in done.values())
-    summary = run.folder / "summary.json"
-    status = read_json(summary)["status"] if summary.exists() else "not finished"
-    print(f"{name}: {complete} of {len(done)} cells scored, {status}  {run.folder}")
-    for line in _answerers(run):
+    now = standing(run)
+    print(f"{name}: {now.status}, {headline(now)}  {run.folder}")
+    for line in (*troubles(now), *_answerers(run)):
         print(f"  {line}")
-    if details:
-        for cell in run.plan.cells:
-            print(f"  {cell.title:<48} {', '.join(done[cell.id]) or 'not started'}")
+    if not details:
+        return
+    reasons = {row["cell"]: row["reason"] for row in now.missing}
+    for cell in now.cells:
+        state = " ".join(progress_words(cell)) if cell.state == "running" else cell.state
+        print(redact(f"  {cell.title:<48} {state}{': ' + reasons[cell.title] if cell.title in reasons else ''}"))

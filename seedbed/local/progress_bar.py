@@ -1,4 +1,4 @@
-"""Progress of a sweep: bars where the output is a terminal, plain lines elsewhere."""
+"""Progress of a sweep: a live board where the output is a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+from seedbed.local.board import Board, headline, troubles
+from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.progress import listen
+from seedbed.phases.standing import looking_at
+from seedbed.storage.redact import redact
 from seedbed.sweep.cell import Cell
-from seedbed.sweep.plan import Plan
+
+_EVERY_S = 30.0
+"""Between two lines about the whole."""
 
 
 @contextmanager
-def show_progress(plan: Plan) -> Iterator[None]:
-    """While the block runs, show how far its phases have come, and what the library warns of."""
-    with _warnings(), _bars(plan) if sys.stdout.isatty() else _lines():
+def show_progress(folder: Path) -> Iterator[None]:
+    """While the block runs the sweep of a folder, show how far it has come, and what the library warns of."""
+    run = open_run(str(folder))
+    with _warnings(), _board(run) if sys.stdout.isatty() else _lines(run):
         yield
 
 
@@ -35,40 +43,35 @@ def _warnings() -> Iterator[None]:
 
 
 @contextmanager
-def _lines() -> Iterator[None]:
+def _lines(run: SweepRun) -> Iterator[None]:
+    """A line a finished phase, and now and then how the whole stands, with what went wrong."""
+
     def tell(cell: Cell, phase: str, done: int, total: int) -> None:
         if done == total:
             print(f"  {cell.title} · {phase}: {done} samples", flush=True)
 
+    over = threading.Event()
+
+    def tell_all() -> None:
+        with looking_at(run) as look:
+            while not over.wait(_EVERY_S):
+                now = look()
+                print(redact("\n".join([f"  {headline(now)}", *(f"  {line}" for line in troubles(now))])), flush=True)
+
+    teller = threading.Thread(target=tell_all, name="seedbed-progress", daemon=True)
     remove = listen(tell)
+    teller.start()
     try:
         yield
     finally:
         remove()
+        over.set()
+        teller.join()
 
 
 @contextmanager
-def _bars(plan: Plan) -> Iterator[None]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def _board(run: SweepRun) -> Iterator[None]:
+    from rich.live import Live
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, transient=True) as progress:
-        overall = progress.add_task("cells generated", total=len(plan.cells))
-        bars: dict[tuple[str, str], int] = {}
-        lock = threading.Lock()
-
-        def tell(cell: Cell, phase: str, done: int, total: int) -> None:
-            with lock:
-                key = (cell.id, phase)
-                if key not in bars:
-                    bars[key] = progress.add_task(f"{cell.title} · {phase}", total=total)
-                progress.update(bars[key], completed=done)  # type: ignore[arg-type]
-                if done == total:
-                    progress.remove_task(bars[key])  # type: ignore[arg-type]
-                    progress.advance(overall)
-
-        remove = listen(tell)
-        try:
-            yield
-        finally:
-            remove()
+    with looking_at(run) as look, Live(Board(look), refresh_per_second=2, transient=True):
+        yield

@@ -14,6 +14,7 @@ from seedbed.nightly.gate_page import gate_markdown
 from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.context import open_run
 from seedbed.phases.prepare import prepare
+from seedbed.phases.standing import started_at
 from seedbed.storage.objects import subfolders
 from seedbed.storage.store import Store, write_json, write_text
 from seedbed.sweep.plan import Plan
@@ -46,7 +47,7 @@ def judge_night(folder: str, status: str) -> tuple[GateResult, list[dict[str, An
         # A baseline that cannot be read, or a gate that asks for what there is not, decides nothing.
         result = GateResult.undecided(str(error))
     write_json(run.folder / "gate.json", result.to_json())
-    row = history.night_row(run.folder.name, f"{_started(run.folder.name):%Y-%m-%dT%H:%M:%SZ}", status, result, night)
+    row = history.night_row(run.folder.name, f"{started_at(run.folder.name):%Y-%m-%dT%H:%M:%SZ}", status, result, night)
     rows = history.add_night(run.store, config.name, row)
     history.plot(run.store, config.name, rows)
     write_text(run.folder / "gate.md", gate_markdown(config.name, run.folder.name, result, history.table(rows)[:_LAST]))
@@ -59,9 +60,5 @@ def _died(store: Store, sweep: str) -> bool:
     for name in reversed(subfolders(runs)):
         if (runs / name / "run.json").exists():
             silent = not (runs / name / "summary.json").exists()
-            return silent and datetime.now(UTC) - _started(name) < RESUME_WITHIN
+            return silent and datetime.now(UTC) - started_at(name) < RESUME_WITHIN
     return False
-
-
-def _started(run: str) -> datetime:
-    return datetime.strptime(run.partition("-")[0], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)

@@ -132,7 +132,7 @@ def test_a_sweep_on_object_storage_gives_the_files_of_one_on_a_disk_and_is_never
         return capsys.readouterr().out
 
     assert "verified." in said("verify", "tryout", "--out", out)
-    assert "4 of 4 cells scored, completed" in said("status", "--out", out)
+    assert "completed, 100% · 4 of 4 cells" in said("status", "--out", out)
     assert "paid     24" in said("costs", "tryout", "--out", out)
     assert "tryout:multi against tryout:direct" in said("compare", "tryout:direct", "tryout:multi", "--out", out)
     seedbed("rescore", "tryout", "--out", out)

@@ -1,0 +1,112 @@
+"""A run at a glance, in the terminal: what is done, what it costs, what goes wrong, how long it will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from seedbed.phases.standing import CellStanding, Standing
+from seedbed.storage.redact import redact
+
+_SHOWN = 6
+"""Cells at work that are listed, the slowest first."""
+_AT_LEAST_S = 1.0
+_SHARE = 0.05
+"""Of the time that may go into looking."""
+
+
+class Board:
+    """Looks again at most every second, and less often where a look takes long."""
+
+    def __init__(self, look: Callable[[], Standing]) -> None:
+        self._look = look
+        self._next = 0.0
+        self._shown: RenderableType = Text("reading the plan")
+
+    def __rich__(self) -> RenderableType:
+        began = time.monotonic()
+        if began >= self._next:
+            try:
+                self._shown = board(self._look())
+            except Exception as error:
+                # A database that is busy or gone for a moment must not end what is looked at.
+                self._shown = Text(redact(f"cannot look just now: {error}"), style="yellow")
+            took = time.monotonic() - began
+            self._next = began + max(_AT_LEAST_S, took / _SHARE)
+        return self._shown
+
+
+def board(now: Standing) -> RenderableType:
+    """Everything that a screen shows of a run."""
+    lines = Table.grid(padding=(0, 1))
+    lines.add_column(no_wrap=True)
+    lines.add_column(overflow="ellipsis")
+    bar = ProgressBar(total=1.0, completed=now.share, width=30)
+    lines.add_row(bar, Text(headline(now)))
+    parts: list[RenderableType] = [lines, *(Text(line, style="yellow") for line in troubles(now))]
+    running = sorted((cell for cell in now.cells if cell.state == "running"), key=lambda cell: cell.share)
+    if running:
+        parts.append(_running(running))
+    return Group(*parts)
+
+
+def headline(now: Standing) -> str:
+    """Cells, calls, dollars and time in one line."""
+    counts = now.counts
+    ready = counts["done"] + counts["cached"]
+    cells = f"{ready} of {len(now.cells)} cells"
+    beside = [f"{counts[state]} {state}" for state in ("cached", "running", "failed") if counts[state]]
+    shown = f"{cells} ({', '.join(beside)})" if beside else cells
+    calls = now.calls
+    spent = f"${calls.spent_usd:.4f}" + (f" of ${now.max_usd:g}" if now.max_usd is not None else "")
+    parts = [f"{now.share:.0%}", shown, f"{calls.paid:,} calls paid, {calls.reused:,} reused"]
+    if now.status == "running":
+        parts.append(f"{now.rate:.1f}/s")
+    parts += [f"{calls.tokens:,} tokens", spent, clock(now.elapsed_s)]
+    if now.left_s is not None:
+        parts.append(f"about {clock(now.left_s)} left")
+    return " · ".join(parts)
+
+
+def troubles(now: Standing) -> Iterator[str]:
+    """What a user should know before it is over."""
+    if now.calls.failed:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in now.calls.failed.most_common(5))
+        yield f"failed attempts: {kinds} (each was tried again, or its sample counts as an error)"
+    if now.status == "starting":
+        yield "waiting for the Prefect server and the first calls; a server that is not running yet takes some seconds"
+    if now.status == "stopped":
+        yield "no process is at work on this run: run it again to go on; what is paid for is kept"
+
+
+def clock(seconds: float) -> str:
+    """Hours, minutes and seconds, as much as is needed."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes}:{rest:02d} min" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+def _running(cells: Sequence[CellStanding]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="ellipsis", no_wrap=True, ratio=1)
+    for _ in range(2):
+        table.add_column(no_wrap=True, justify="right")
+    for cell in cells[:_SHOWN]:
+        table.add_row(f"  {cell.title}", *progress_words(cell))
+    if len(cells) > _SHOWN:
+        table.add_row(f"  and {len(cells) - _SHOWN} more", "", "")
+    return table
+
+
+def progress_words(cell: CellStanding) -> tuple[str, str]:
+    """The phase a cell is in, and how many of its samples have an answer."""
+    names = ("optimise", "generate", "score")[-cell.n_phases :]
+    phase = names[min(len(cell.phases), len(names) - 1)]
+    return phase, f"{cell.answered} of {cell.samples}" if cell.samples is not None else f"{cell.answered} asked"

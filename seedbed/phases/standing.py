@@ -1,0 +1,159 @@
+"""How far a run has come, from its files and its calls: the same for the process that does it and for one that looks
+on."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import Engine
+
+from seedbed.lm.ledger.database import open_database
+from seedbed.lm.ledger.progress import CallProgress, call_progress
+from seedbed.phases.context import SweepRun
+from seedbed.storage.store import read_json
+from seedbed.sweep.cell import Cell
+
+RECENT_S = 60.0
+"""Over which the rate of calls is taken."""
+_STARTING_S = 120.0
+"""A run without a call yet is taken to be starting for so long."""
+
+CellState = Literal["cached", "done", "running", "failed", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellStanding:
+    id: str
+    title: str
+    state: CellState
+    phases: Sequence[str] = ()
+    """Those that are done."""
+    answered: int = 0
+    """Samples with an answer in the phase at work."""
+    samples: int | None = None
+    """Of all that the phase has; None where nobody has begun, or a search decides it."""
+    n_phases: int = 2
+    finished_at: float | None = None
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, from 0 to 1."""
+        if self.state in ("cached", "done", "failed"):
+            return 1.0
+        now = self.answered / self.samples if self.samples else 0.0
+        return (len(self.phases) + min(1.0, now)) / self.n_phases
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    sweep: str
+    folder: str
+    status: str
+    """As its summary says; before that `running`, `starting`, or `stopped` where no process is at work on it."""
+    cells: Sequence[CellStanding]
+    calls: CallProgress
+    max_usd: float | None
+    elapsed_s: float
+    missing: Sequence[Mapping[str, str]] = ()
+    """Cells without a result, and why, once the run has ended."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        found = Counter(cell.state for cell in self.cells)
+        return {state: found[state] for state in ("done", "cached", "running", "failed", "waiting")}
+
+    @property
+    def share(self) -> float:
+        return sum(cell.share for cell in self.cells) / len(self.cells) if self.cells else 1.0
+
+    @property
+    def rate(self) -> float:
+        """Calls a second, lately."""
+        return self.calls.recent / max(1.0, min(RECENT_S, self.elapsed_s))
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds to go, if the rest goes as what this run has done; None where that says nothing yet."""
+        own = [cell for cell in self.cells if cell.state != "cached"]
+        done = sum(cell.share for cell in own)
+        if self.status != "running" or done < 0.02 * len(own) or not done:
+            return None
+        return self.elapsed_s * (len(own) - done) / done
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("sweep", "folder", "status", "counts", "share", "max_usd", "elapsed_s", "left_s", "missing")
+        of_calls = ("paid", "reused", "tokens", "spent_usd", "at_work")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "calls": {**{name: getattr(self.calls, name) for name in of_calls},
+                      "failed": dict(self.calls.failed), "per_s": self.rate},
+            "cells": [asdict(cell) for cell in self.cells],
+        }  # fmt: skip
+
+
+def standing(run: SweepRun) -> Standing:
+    """One look."""
+    with looking_at(run) as look:
+        return look()
+
+
+@contextmanager
+def looking_at(run: SweepRun) -> Iterator[Callable[[], Standing]]:
+    """Look as often as the given function is called; nothing is written."""
+    engine = open_database(run.ledger_url)
+    try:
+        yield lambda: _look(run, engine)
+    finally:
+        engine.dispose()
+
+
+def _look(run: SweepRun, engine: Engine) -> Standing:
+    now, began = time.time(), started_at(run.folder.name).timestamp()
+    calls = call_progress(engine, run.plan.config.name, run.generation, now - RECENT_S)
+    path = run.folder / "summary.json"
+    summary = read_json(path) if path.exists() else None
+    missing = summary["missing"] if summary else []
+    failed = {row["cell"] for row in missing}
+    cells = [_cell(run, cell, calls, began, failed) for cell in run.plan.cells]
+    status = summary["status"] if summary else _status(cells, calls, now - began)
+    # Nobody knows when a run died; that it has done something until its last cell is known.
+    last = max((cell.finished_at or began for cell in cells), default=began)
+    ended = now if status in ("running", "starting") else last
+    cap = run.plan.config.budget.max_usd
+    return Standing(run.plan.config.name, str(run.folder), status, cells, calls, cap, max(0.0, ended - began), missing)
+
+
+def started_at(run: str) -> datetime:
+    """When a run began: its folder is named by it."""
+    return datetime.strptime(run.partition("-")[0], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+
+
+def _status(cells: Sequence[CellStanding], calls: CallProgress, elapsed_s: float) -> str:
+    if calls.at_work:
+        return "running"
+    begun = any(cell.state in ("done", "running") for cell in cells)
+    return "starting" if not begun and elapsed_s < _STARTING_S else "stopped"
+
+
+def _cell(run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: set[str]) -> CellStanding:
+    markers = [(phase, run.store.done(cell, phase, cell.key(phase), run.generation)) for phase in cell.phases]
+    done = [phase for phase, marker in markers if marker is not None]
+    known: dict[str, Any] = {"id": cell.id, "title": cell.title, "phases": done, "n_phases": len(markers)}
+    last = markers[-1][1]
+    if last is not None:
+        at = last["finished_at"]
+        return CellStanding(**known, state="cached" if at < began else "done", finished_at=at)
+    if cell.title in failed:
+        return CellStanding(**known, state="failed")
+    phase = cell.phases[min(len(done), len(cell.phases) - 1)]
+    answered = calls.answered.get((cell.id, phase), 0)
+    if not answered and not done:
+        return CellStanding(**known, state="waiting")
+    samples = len(run.plan.benchmark(cell).test) if phase != "optimise" else None
+    return CellStanding(**known, state="running", answered=answered, samples=samples)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.local.locate import locate
+from seedbed.storage.paths import as_root
 
 if TYPE_CHECKING:
     from seedbed.analysis.results import Comparison
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_OK
     print(f"{b.name} against {a.name}\n")
     for suite in dict.fromkeys(c.suite for c in made):
-        for metric in b.run.plan.metrics(suite):
+        for metric in b.metrics(suite):
             table = comparison_table(made, suite, metric)
             if table.rows:
                 print(f"{suite} · {metric.label}\n\n{markdown_table(table)}\n")
@@ -55,8 +56,11 @@ def _say_why(without_pairs: Sequence[Comparison]) -> None:
 
 def _side(text: str, out: str) -> Side:
     from seedbed.phases.compare import Side
+    from seedbed.phases.imports.imported import import_path, read_import
 
     # The colon of s3:// parts nothing.
     scheme, mark, rest = text.rpartition("://")
     sweep, _, label = rest.partition(":")
+    if not mark and "/" not in sweep and import_path(as_root(out), sweep).exists():
+        return Side(read_import(as_root(out), sweep), label or None)
     return Side(locate(f"{scheme}{mark}{sweep}", out), label or None)

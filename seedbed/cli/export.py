@@ -1,4 +1,4 @@
-"""`seedbed export`: every sample of a sweep as one table, or a whole run as one archive."""
+"""`seedbed export`: every sample of a sweep as one table, its cells for other tools, or a whole run as one archive."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _archive(arguments)
     if arguments.with_data:
         raise UserError("--with-data: belongs to --archive FILE.zip; a table holds no data files.")
+    if arguments.format in ("inspect", "mlflow"):
+        return _for_others(arguments)
     from seedbed.report.export import export
 
     found = locate(arguments.sweep, arguments.out)
@@ -22,6 +24,32 @@ def run(arguments: argparse.Namespace) -> int:
     target = as_path(arguments.to) if arguments.to else found.folder / f"samples.{form}"
     rows = export(found.store, found.plan, target, form)
     print(f"{rows:,} samples in {target}")
+    return EXIT_OK
+
+
+def _for_others(arguments: argparse.Namespace) -> int:
+    from seedbed.lm.ledger.database import open_database
+    from seedbed.phases.aggregate import finished_cells
+    from seedbed.report.inspect_log import write_inspect_logs
+    from seedbed.report.mlflow_runs import default_store, write_mlflow_runs
+
+    found = locate(arguments.sweep, arguments.out)
+    finished = finished_cells(found)
+    cells = [cell for cell in found.plan.cells if cell.id in finished]
+    if not cells:
+        raise UserError(f"{arguments.sweep}: no cell has been scored yet; there is nothing to export.")
+    if arguments.format == "mlflow":
+        target = arguments.to or default_store(found.folder)
+        written = write_mlflow_runs(found.store, found.plan, cells, target)
+        print(f"{written:,} runs in {target}, {len(cells) - written:,} were there already")
+        return EXIT_OK
+    folder = as_path(arguments.to) if arguments.to else found.folder / "inspect"
+    engine = open_database(found.ledger_url)
+    try:
+        logs = write_inspect_logs(found.store, found.plan, cells, folder, engine)
+    finally:
+        engine.dispose()
+    print(f"{len(logs):,} logs in {folder}; to look at them: inspect view --log-dir {folder}")
     return EXIT_OK
 
 

@@ -202,7 +202,7 @@ def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
     report.add_argument("--open", action="store_true", help="open the report in a browser")
     report.add_argument("--baseline", metavar="SYSTEM", help="compare with this system instead of the first")
     report.add_argument("--samples", type=int, default=20_000, metavar="N", help="samples shown (default: %(default)s)")
-    compare = add("compare", "Compare two sweeps, or two systems (SWEEP:SYSTEM), sample by sample.")
+    compare = add("compare", "Compare two sweeps, two systems (SWEEP:SYSTEM) or two imports, sample by sample.")
     for name, text in (("a", "what is held against"), ("b", "what is judged: better, worse, ...")):
         compare.add_argument(name, metavar=name.upper(), help=f"{text}: SWEEP or SWEEP:SYSTEM")
     compare.add_argument("--metric", metavar="NAME", help="one metric only")
@@ -224,12 +224,24 @@ def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
     rescore = add("rescore", "Score the stored answers of a sweep again, without generating any.")
     rescore.add_argument("--all", action="store_true", help="print every figure, not only what fits the width")
     export = add("export", "Write every sample of a sweep as one table, or a run as an archive to give away.")
-    export.add_argument("--format", choices=["csv", "parquet"], help="default: csv")
-    export.add_argument("--to", metavar="FILE", help="where to (default: samples.FORMAT in the run's folder)")
+    export.add_argument(
+        "--format",
+        choices=["csv", "parquet", "inspect", "mlflow"],
+        help="a table (default: csv), logs of inspect_ai, or runs of MLflow",
+    )
+    export.add_argument(
+        "--to", metavar="WHERE", help="a file, a folder of logs, MLflow's store (default: in the run's folder)"
+    )
     export.add_argument(
         "--archive", metavar="FILE.zip", help="pack results, ledger extract and config, for `verify` and `run --replay`"
     )
     export.add_argument("--with-data", action="store_true", help="put the files of your own benchmarks in the archive")
+    imports = add("import", "Read results of inspect_ai or lm-evaluation-harness, to compare them.")
+    imports.add_argument(
+        "files", metavar="FILE", nargs="+", help="logs (.eval, .json) or sample files (samples_*.jsonl)"
+    )
+    imports.add_argument("--name", metavar="NAME", help="what `compare` calls it (default: the first file's name)")
+    imports.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
     for command in (report, rescore, export):
         command.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of one of its runs")
     for command in (report, compare, verify, rescore, export):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from seedbed.analysis.comparisons import paired
@@ -13,19 +13,30 @@ from seedbed.analysis.score_table import ScoreTable, TableKey
 from seedbed.analysis.system_values import aligned_values, values_of
 from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
+from seedbed.phases.imports.imported import Imported
 from seedbed.phases.score_tables import score_tables
+from seedbed.suite import Metric
 
 
 @dataclass(frozen=True)
 class Side:
-    """A sweep's run, and the one system of it that is meant; None for all."""
+    """A sweep's run or what was imported of another tool, and the one system of it that is meant; None for all."""
 
-    run: SweepRun
+    run: SweepRun | Imported
     label: str | None = None
 
     @property
     def name(self) -> str:
-        return self.run.plan.config.name if self.label is None else f"{self.run.plan.config.name}:{self.label}"
+        own = self.run.name if isinstance(self.run, Imported) else self.run.plan.config.name
+        return own if self.label is None else f"{own}:{self.label}"
+
+    def tables(self) -> Iterator[ScoreTable]:
+        if isinstance(self.run, Imported):
+            return self.run.score_tables()
+        return score_tables(self.run.store, self.run.plan)
+
+    def metrics(self, suite: str) -> tuple[Metric, ...]:
+        return self.run.metrics() if isinstance(self.run, Imported) else self.run.plan.metrics(suite)
 
 
 def compare(a: Side, b: Side, margin: float = MARGIN) -> list[Comparison]:
@@ -46,7 +57,7 @@ def compare(a: Side, b: Side, margin: float = MARGIN) -> list[Comparison]:
 
 
 def _by_key(side: Side) -> dict[TableKey, ScoreTable]:
-    found = {table.key: table for table in score_tables(side.run.store, side.run.plan)}
+    found = {table.key: table for table in side.tables()}
     labels = {label for table in found.values() for label in table.values}
     if side.label is not None and side.label not in labels:
         raise UserError(f"{side.name}: no such system with results; known: {', '.join(sorted(labels)) or 'none'}.")

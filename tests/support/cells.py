@@ -11,6 +11,7 @@ from typing import Any
 
 from seedbed.errors import BudgetReached
 from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.aggregate import aggregate, score_group
 from seedbed.phases.context import open_run
 from seedbed.phases.prepare import prepare
 from seedbed.phases.run import run_phase
@@ -40,6 +41,18 @@ class Prepared:
             result = self.phase(cell, phase)
         return result
 
+    def finish(self) -> Path:
+        """All phases of all cells, what groups add, and what is published; the folder of the run."""
+        try:
+            for cell in self.plan.cells:
+                self.all_phases(cell)
+        finally:
+            close_runtimes()
+        for group, cells in self.plan.groups().items():
+            score_group(self.run, group, [cell.id for cell in cells])
+        aggregate(self.run, {}, "completed")
+        return Path(self.run)
+
     def rows(self, cell: Cell, name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder(cell) / name).read_text(encoding="utf-8").splitlines()]
 
@@ -47,10 +60,10 @@ class Prepared:
         return open_run(self.run).runtime()
 
 
-def prepared(config: Path, root: Path, overrides: list[str] | None = None) -> Prepared:
+def prepared(config: Path, root: Path, overrides: list[str] | None = None, *, replay: bool = False) -> Prepared:
     loaded, source = load_config(config, overrides)
     plan = make_plan(loaded, source)
-    return Prepared(plan, str(prepare(plan, root.resolve())), root.resolve())
+    return Prepared(plan, str(prepare(plan, root.resolve(), replay=replay)), root.resolve())
 
 
 def main() -> None:

@@ -27,7 +27,6 @@ from seedbed.suite import (
     SystemSpec,
     Table,
 )
-from seedbed.sweep.config import load_config
 from seedbed.sweep.registry import register_suite
 
 NASTY = (
@@ -167,25 +166,10 @@ experiments:
 
 def finished_run(folder: Path, *, n: int = 24, nasty: bool = False, ask: bool = False, also: str = "") -> Path:
     """A sweep of the toy suite, run phase by phase without Prefect; returns the folder of its run."""
-    from seedbed.lm.runtime import close_runtimes
-    from seedbed.phases.aggregate import aggregate, score_group
-    from seedbed.phases.prepare import prepare
-    from seedbed.phases.run import run_phase
-    from seedbed.sweep.plan import make_plan
+    from tests.support.cells import prepared
 
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "toys.yaml"
     more = "\n".join(f"      - {name}" for name in (["ask"] if ask else []) + ([also] if also else []))
     config.write_text(_SWEEP.format(n=n, nasty=str(nasty).lower(), more=more), encoding="utf-8")
-    plan = make_plan(*load_config(config))
-    run = str(prepare(plan, folder / "out"))
-    try:
-        for cell in plan.cells:
-            run_phase(run, cell.id, "generate")
-            run_phase(run, cell.id, "score")
-    finally:
-        close_runtimes()
-    for group, cells in plan.groups().items():
-        score_group(run, group, [cell.id for cell in cells])
-    aggregate(run, {}, "completed")
-    return Path(run)
+    return prepared(config, folder / "out").finish()

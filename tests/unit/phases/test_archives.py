@@ -15,18 +15,12 @@ from matplotlib import get_configdir
 
 from seedbed.cli.main import main
 from seedbed.errors import UserError
-from seedbed.lm.runtime import close_runtimes
-from seedbed.phases.aggregate import aggregate, score_group
 from seedbed.phases.context import read_run
-from seedbed.phases.prepare import prepare
 from seedbed.phases.received import unpack_to_run
-from seedbed.phases.run import run_phase
 from seedbed.phases.verify import verify
 from seedbed.storage.objects import put
 from seedbed.storage.paths import as_path
 from seedbed.storage.zipfiles import pack, unpack
-from seedbed.sweep.config import load_config
-from seedbed.sweep.plan import make_plan
 from tests.support.cells import prepared
 
 pytestmark = pytest.mark.slow
@@ -57,15 +51,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(spec.data, folder / "mine")
     (folder / "own_words.py").write_text(PLUGIN, encoding="utf-8")
     (folder / "paper.yaml").write_text(SWEEP, encoding="utf-8")
-    ready = prepared(folder / "paper.yaml", folder / "out")
-    try:
-        for cell in ready.plan.cells:
-            ready.all_phases(cell)
-    finally:
-        close_runtimes()
-    for group, cells in ready.plan.groups().items():
-        score_group(ready.run, group, [cell.id for cell in cells])
-    aggregate(ready.run, {}, "completed")
+    prepared(folder / "paper.yaml", folder / "out").finish()
     return folder
 
 
@@ -245,21 +231,12 @@ def test_a_replay_of_an_archive_gives_the_same_bytes_without_key_or_network(
     monkeypatch.setattr("socket.socket.connect", refuse)
     out = tmp_path / "again"
     config = unpack_to_run(str(archive), str(out), trust_plugins=True)
-    plan = make_plan(*load_config(config))
-    run = str(prepare(plan, out, replay=True))
-    try:
-        for cell in plan.cells:
-            for phase in cell.phases:
-                run_phase(run, cell.id, phase)
-    finally:
-        close_runtimes()
-    for group, cells in plan.groups().items():
-        score_group(run, group, [cell.id for cell in cells])
-    aggregate(run, {}, "completed")
+    ready = prepared(config, out, replay=True)
+    run = ready.finish()
     before = next((lab / "out/sweeps/paper").glob("2*"))
     published = ["summary.csv", "summary.tex", *(f"plots/{path.name}" for path in (before / "plots").iterdir())]
-    assert [name for name in published if (Path(run) / name).read_bytes() != (before / name).read_bytes()] == []
-    for cell in plan.cells:
+    assert [name for name in published if (run / name).read_bytes() != (before / name).read_bytes()] == []
+    for cell in ready.plan.cells:
         for name in ("predictions.jsonl", "scores.jsonl", "evaluation_results/evaluation_result.txt"):
             assert (out / cell.folder / name).read_bytes() == (lab / "out" / cell.folder / name).read_bytes()
 
@@ -279,14 +256,7 @@ def test_samples_that_failed_are_no_forgery_and_what_cannot_be_made_again_is_sai
     text = FAULTY.replace("model: offline/small", faulty)
     (tmp_path / "paper.yaml").write_text(text, encoding="utf-8")
     ready = prepared(tmp_path / "paper.yaml", tmp_path / "out")
-    try:
-        for cell in ready.plan.cells:
-            ready.all_phases(cell)
-    finally:
-        close_runtimes()
-    for group, cells in ready.plan.groups().items():
-        score_group(ready.run, group, [cell.id for cell in cells])
-    aggregate(ready.run, {}, "completed")
+    ready.finish()
     assert any("error" in row for row in ready.rows(ready.plan.cells[0], "predictions.jsonl"))
     result = verify(read_run(Path(ready.run)))
     assert result.differences == []

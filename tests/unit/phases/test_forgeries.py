@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.lm.runtime import close_runtimes
-from seedbed.phases.aggregate import aggregate, score_group
 from seedbed.phases.context import read_run
 from seedbed.phases.verify import Difference, verify
 from tests.support.cells import prepared
@@ -29,16 +27,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run: answers, dialogues, a search, and what is published of them."""
     folder = tmp_path_factory.mktemp("paper")
     (folder / "paper.yaml").write_text(CONFIG, encoding="utf-8")
-    ready = prepared(folder / "paper.yaml", folder / "out")
-    try:
-        for cell in ready.plan.cells:
-            ready.all_phases(cell)
-    finally:
-        close_runtimes()
-    for group, cells in ready.plan.groups().items():
-        score_group(ready.run, group, [cell.id for cell in cells])
-    aggregate(ready.run, {}, "completed")
-    return Path(ready.run)
+    return prepared(folder / "paper.yaml", folder / "out").finish()
 
 
 @pytest.fixture(scope="module")

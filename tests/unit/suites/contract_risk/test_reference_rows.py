@@ -13,8 +13,7 @@ from seedbed.analysis.families import judged
 from seedbed.analysis.measured import Measured
 from seedbed.analysis.results import Comparison
 from seedbed.lm.prices import token_cost
-from seedbed.lm.runtime import close_runtimes
-from seedbed.phases.aggregate import aggregate, read_console, score_group
+from seedbed.phases.aggregate import read_console
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.summary import make_summary
 from seedbed.phases.verify import verify
@@ -101,13 +100,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> SweepRun:
     """A finished sweep whose config names a single system."""
     folder = tmp_path_factory.mktemp("few")
     ready = prepared(_config(folder, "llm_only"), folder / "out")
-    for cell in ready.plan.cells:
-        ready.all_phases(cell)
-    for group, cells in ready.plan.groups().items():
-        score_group(ready.run, group, [cell.id for cell in cells])
-    aggregate(ready.run, {}, "completed")
-    close_runtimes()
-    return open_run(ready.run)
+    return open_run(str(ready.finish()))
 
 
 def test_every_format_of_the_summary_shows_them(run: SweepRun) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Range = tuple[float, float] | None
 """The least and the greatest value a sample can have; None where there is no end."""
+PSEUDO_WEIGHT = 0.5
+"""Pseudo-samples on each side of a figure."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Estimate:
         return np.maximum(self.mean - half, low), np.minimum(self.mean + half, high)
 
 
-def estimate(sums: Floats, counts: Floats, low: Floats, high: Floats, weight: float) -> Estimate:
+def estimate(sums: Floats, counts: Floats, low: Floats, high: Floats, weight: float = PSEUDO_WEIGHT) -> Estimate:
     """The mean of samples in clusters with `weight` pseudo-samples at each end of the range, and its error.
 
     The pseudo-samples keep intervals honest where samples are few, near an end, or all alike. Without a range (infinite

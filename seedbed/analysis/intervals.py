@@ -1,4 +1,4 @@
-"""Intervals of means over samples: Wilson's where it applies, else Student's with pseudo-samples at both ends."""
+"""Intervals of means over samples: Wilson's, as it is or with the number of samples that would be as uncertain."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MEAN_WEIGHT = 1.0
-"""Pseudo-samples at each end of the range, for a mean."""
-_WILSON_FROM = 10
+_FEW_WEIGHT = 1.0
+FEW_SAMPLES = 30
+"""Below this Wilson's shape alone covers a rate near an end too seldom (90% of 27 with a rate of 0.02)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,49 @@ def mean_interval(
         assert found is not None
         return centre, found.low, found.high
     low, high = (np.array([end]) for end in ends_of(value_range))
-    ends = mean_estimate(columns, low, high).interval(low, high, level)
+    ends = mean_ends(columns.sums, columns.counts, low, high, level)
     return centre, float(ends[0][0]), float(ends[1][0])
 
 
 def wilson_applies(kind: MetricKind, n: int, n_seeds: int, *, singletons: bool) -> bool:
-    """A sample's mean over several seeds is no longer 0 or 1, and clusters are no single samples. Of very few samples
-    Wilson's interval covers a rate near an end too seldom (90% of 5 with a rate of 0.02)."""
-    return kind == "rate" and singletons and n_seeds == 1 and n >= _WILSON_FROM
+    """A sample's mean over several seeds is no longer 0 or 1, and clusters are no single samples."""
+    return kind == "rate" and singletons and n_seeds == 1 and n >= FEW_SAMPLES
 
 
-def mean_estimate(columns: Columns, low: Floats, high: Floats) -> Estimate:
-    return estimate(columns.sums, columns.counts, low, high, MEAN_WEIGHT)
+def mean_ends(sums: Floats, counts: Floats, low: Floats, high: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Of every column of sums and counts of clusters, the interval of its mean.
+
+    With a range it is Wilson's for as many single 0/1 samples as would be as uncertain; of few samples it is at least
+    Student's with a pseudo-sample at each end. Without a range it is Student's.
+    """
+    import numpy as np
+
+    made = estimate(sums, counts, low, high)
+    below, above = _wilson_shaped(sums.sum(axis=0) / np.maximum(counts.sum(axis=0), 1), made, low, high, level)
+    few = np.isfinite(high - low) & (counts.sum(axis=0) < FEW_SAMPLES)
+    if few.any():
+        least = estimate(sums, counts, low, high, _FEW_WEIGHT).interval(low, high, level)
+        below, above = (
+            np.where(few, np.minimum(below, least[0]), below),
+            np.where(few, np.maximum(above, least[1]), above),
+        )
+    return below, above
+
+
+def _wilson_shaped(mean: Floats, made: Estimate, low: Floats, high: Floats, level: float) -> tuple[Floats, Floats]:
+    """Student's where there is no range, and the whole range where there is no error."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    student = made.interval(low, high, level)
+    with np.errstate(invalid="ignore"):
+        width = high - low
+        rate, centre = np.clip((mean - low) / width, 0, 1), (made.mean - low) / width
+        # centre * (1 - centre) / error^2 samples of 0 or 1 would be as uncertain.
+        t = stdtrit(np.maximum(made.degrees, 1e-3), 0.5 + level / 2)
+        k = np.square(t * made.error / width) / (centre * (1 - centre))
+        half = np.sqrt(rate * (1 - rate) * k + np.square(k) / 4)
+        below = low + width * np.clip((rate + k / 2 - half) / (1 + k), 0, rate)
+        above = low + width * np.clip((rate + k / 2 + half) / (1 + k), rate, 1)
+    known = np.isfinite(k)
+    return np.where(known, below, student[0]), np.where(known, above, student[1])

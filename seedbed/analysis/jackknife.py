@@ -12,9 +12,8 @@ from typing import Any
 
 from seedbed.analysis.bootstrap import points_only
 from seedbed.analysis.columns import Estimate, Range, ends_of, estimate
-from seedbed.analysis.intervals import MEAN_WEIGHT
+from seedbed.analysis.intervals import mean_ends
 from seedbed.analysis.means import mean
-from seedbed.analysis.paired import DIFFERENCE_WEIGHT
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.suite import ScoreRow, Suite, resolve
 
@@ -65,25 +64,27 @@ class Jackknife:
 
     def figure(self, label: str, metric: str, value_range: Range) -> Around | None:
         parts = [part[label].get(metric) for part in self.without]
-        return self._around(self.whole[label].get(metric), parts, ends_of(value_range), MEAN_WEIGHT)
+        return self._around(self.whole[label].get(metric), parts, ends_of(value_range), difference=False)
 
     def difference(self, label: str, baseline: str, metric: str, value_range: Range) -> Around | None:
         own, base = self.whole[label].get(metric), self.whole[baseline].get(metric)
         parts = [_minus(part[label].get(metric), part[baseline].get(metric)) for part in self.without]
         low, high = ends_of(value_range)
-        return self._around(_minus(own, base), parts, (low - high, high - low), DIFFERENCE_WEIGHT)
+        return self._around(_minus(own, base), parts, (low - high, high - low), difference=True)
 
     def _around(
-        self, value: float | None, parts: Sequence[float | None], ends: tuple[float, float], weight: float
+        self, value: float | None, parts: Sequence[float | None], ends: tuple[float, float], *, difference: bool
     ) -> Around | None:
         known = [part for part in parts if part is not None]
         blocks = len(parts)
         if value is None or len(known) < blocks or blocks < 2:
             return None
-        return around(value, known, self.n_samples, ends, weight)
+        return around(value, known, self.n_samples, ends, difference=difference)
 
 
-def around(value: float, parts: Sequence[float], n_samples: int, ends: tuple[float, float], weight: float) -> Around:
+def around(
+    value: float, parts: Sequence[float], n_samples: int, ends: tuple[float, float], *, difference: bool
+) -> Around:
     """From a figure and what it is without each block: every block becomes a cluster whose samples have the value that
     would move the figure as far as leaving it out does."""
     import numpy as np
@@ -94,8 +95,8 @@ def around(value: float, parts: Sequence[float], n_samples: int, ends: tuple[flo
     moved = np.array([value - (blocks - 1) * (part - centre) for part in parts])[:, None]
     counts = np.full((blocks, 1), n_samples / blocks)
     bottom, top = np.array([ends[0]]), np.array([ends[1]])
-    made = estimate(moved * counts, counts, bottom, top, weight)
-    low, high = made.interval(bottom, top)
+    made = estimate(moved * counts, counts, bottom, top)
+    low, high = made.interval(bottom, top) if difference else mean_ends(moved * counts, counts, bottom, top)
     return Around(value, float(low[0]), float(high[0]), made, error, blocks)
 
 

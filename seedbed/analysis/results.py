@@ -18,6 +18,7 @@ MARGIN = 0.05
 """Differences up to this are taken as none: a share of the metric's range, or of the baseline where it has none."""
 _UNEQUAL = 1.5
 """Clusters are very unequal where so many times as many of one size would say as much."""
+_FEW_CLUSTERS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class OverSamples:
     def unequal_clusters(self) -> bool:
         """Whether the interval covers less often than it says, because few clusters hold most of the samples."""
         return self.equal_clusters * _UNEQUAL < self.n_clusters
+
+    @property
+    def few_clusters(self) -> bool:
+        """Whether samples lie in so few clusters that their being alike may not show."""
+        return 0 < self.n_clusters < min(_FEW_CLUSTERS, self.n_samples)
 
 
 @dataclass(frozen=True, slots=True)

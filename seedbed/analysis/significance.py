@@ -17,6 +17,8 @@ FLIPS = 10_000
 """Random sign patterns behind a permutation test with too many clusters to try them all."""
 EXACT_CLUSTERS = 13
 """Up to this many clusters that differ, all sign patterns are tried."""
+_SLACK = 1e-12
+"""Totals that are equal but for rounding must count as equal: as a share of all that was summed."""
 
 
 def mcnemar_exact(only_a: int, only_b: int) -> float:
@@ -54,7 +56,7 @@ def sign_flip_p(sums: Floats, rng: int | np.random.Generator = 0, flips: int = F
             found[column] = _exact_p(sums[sums[:, column] != 0, column])
     if many:
         chosen = sums[:, many]
-        bar = np.abs(chosen.sum(axis=0)) * (1 - 1e-12)
+        bar = np.abs(chosen.sum(axis=0)) - _SLACK * np.abs(chosen).sum(axis=0)
         generator = np.random.default_rng(rng)
         reached = np.zeros(len(many))
         for size in blocks(flips, sums.shape[0]):
@@ -73,8 +75,7 @@ def _exact_p(values: Floats) -> float:
     totals = np.zeros(1)
     for value in values.tolist():
         totals = np.concatenate([totals + value, totals - value])
-    # Sums that are equal but for rounding must count as equal.
-    slack = 1e-12 * float(np.abs(values).sum())
+    slack = _SLACK * float(np.abs(values).sum())
     return float((np.abs(totals) >= abs(float(values.sum())) - slack).mean())
 
 

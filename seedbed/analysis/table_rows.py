@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from seedbed.analysis.columns import Columns, ends_of
-from seedbed.analysis.intervals import mean_estimate, wilson, wilson_applies
+from seedbed.analysis.intervals import mean_ends, wilson, wilson_applies
 from seedbed.analysis.jackknife import Jackknife
 from seedbed.analysis.means import over_seeds, sample_std
 from seedbed.analysis.paired import finite, tidy
@@ -59,7 +59,7 @@ def _over_samples(table: ScoreTable, label: str, columns: Columns) -> dict[str, 
 
     ends = [ends_of(metric.range) for metric in table.declared]
     low, high = (np.array(side) for side in zip(*ends, strict=True))
-    lows, highs = mean_estimate(columns, low, high).interval(low, high)
+    lows, highs = mean_ends(columns.sums, columns.counts, low, high)
     n_seeds = max(1, len(table.seeds.get(label, {})))
     found: dict[str, OverSamples] = {}
     for column, metric in enumerate(table.declared):

@@ -213,8 +213,10 @@ _OPTIMISED = (
     "An optimizer finds another program with every seed: tests and intervals of differences are about other seeds too, "
     "and one seed gives no verdict."
 )
-_UNEQUAL = (
-    "Clusters of very unequal size: 95% intervals over samples cover less often than they say (93% in simulations)."
+_UNEQUAL = "Clusters of very unequal size: 95% intervals over samples cover less often than they say."
+_FEW_CLUSTERS = (
+    "Fewer than 50 clusters: 95% intervals over samples cover less often than they say where the samples of a cluster "
+    "are answered alike, and far less near the ends of the range."
 )
 _FEW = "Fewer than 30 samples: intervals are wider than they need be, and cover more often than they say."
 _FEW_SAMPLES = 30
@@ -236,5 +238,6 @@ def _notes(rows: Sequence[Row], first: Metric) -> list[str]:
         *(["(low .. high): the mean had all missing answers been at either end of the range."] if missing else []),
         *([_OPTIMISED] if any(row.optimizer != "Baseline" for row in rows) else []),
         *([_UNEQUAL] if any(own.unequal_clusters for own in samples) else []),
+        *([_FEW_CLUSTERS] if any(own.few_clusters for own in samples) else []),
         *([_FEW] if any(0 < own.n_samples < _FEW_SAMPLES for own in samples) else []),
     ]

@@ -169,6 +169,15 @@ def test_very_unequal_clusters_are_told() -> None:
     assert equal.equal_clusters == pytest.approx(10)
 
 
+@pytest.mark.parametrize(("n_clusters", "told"), [(49, True), (50, False), (98, False)])
+def test_few_clusters_are_told_and_single_samples_are_none(n_clusters: int, told: bool) -> None:
+    own = np.linspace(0, 1, 98)
+    samples = rows(table({"a": own}, clusters=np.arange(98) % n_clusters))["a"].samples["f1"]
+    assert samples.few_clusters is told
+    few = rows(table({"a": own[:20]}, clusters=np.arange(20)))["a"].samples["f1"]
+    assert not few.few_clusters
+
+
 def test_bounds_stay_in_the_range_over_seeds_and_samples() -> None:
     near = table({"a": [1.0] * 19 + [0.9]})
     found = rows(near)["a"].samples["f1"]

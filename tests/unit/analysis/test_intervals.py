@@ -1,4 +1,4 @@
-"""Intervals of means: Wilson's, and Student's with pseudo-samples at the ends of the range."""
+"""Intervals of means: Wilson's, as it is and with as many samples as would be as uncertain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import stats
 
 from seedbed.analysis import mean_interval
 from seedbed.analysis.columns import Columns, estimate
-from seedbed.analysis.intervals import wilson
+from seedbed.analysis.intervals import mean_ends, wilson
 
 NONE = np.array([-math.inf]), np.array([math.inf])
 
@@ -32,23 +32,60 @@ def test_wilson_is_symmetric() -> None:
 
 
 def test_a_rate_of_single_samples_under_one_seed_has_wilsons_interval() -> None:
-    values = [1.0] * 5 + [0.0] * 5
-    assert mean_interval(values, kind="rate")[1:] == pytest.approx((0.236593090513, 0.763406909487))
-    assert mean_interval(values)[1] < 0.2365
+    values = [1.0] * 20 + [0.0] * 20
+    assert mean_interval(values, kind="rate")[1:] == pytest.approx(
+        stats.binomtest(20, 40).proportion_ci(method="wilson")
+    )
+    assert mean_interval(values)[1] < 0.3519
 
 
-def test_of_very_few_samples_wilsons_interval_would_cover_too_seldom() -> None:
-    """One of five at a rate of 0.02, which happens in a tenth of all sweeps: Wilson's begins at 0.036."""
-    _, low, _ = mean_interval([1.0, 0.0, 0.0, 0.0, 0.0], kind="rate")
-    assert low < 0.02
+@pytest.mark.parametrize("n", [5, 6, 8, 10, 15, 20, 25, 27, 29])
+def test_no_rate_of_few_samples_is_covered_less_often_than_in_93_of_100(n: int) -> None:
+    """Every number of hits with its chance, so exactly. Wilson's interval covers 83-90% at the worst of these rates."""
+    rates = np.concatenate([np.arange(0.01, 0.1, 0.005), np.arange(0.1, 0.51, 0.02)])
+    ends = np.array([mean_interval([1.0] * k + [0.0] * (n - k), kind="rate")[1:] for k in range(n + 1)])
+    inside = (ends[:, :1] <= rates) & (rates <= ends[:, 1:])
+    chance = stats.binom.pmf(np.arange(n + 1)[:, None], n, rates)
+    assert (chance * inside).sum(axis=0).min() >= 0.93
 
 
-def test_the_interval_is_the_formula_with_one_pseudo_sample_at_each_end() -> None:
+def test_below_thirty_samples_it_is_at_least_students_with_one_pseudo_sample_at_each_end() -> None:
     values = np.array([0.2, 0.4, 0.9, 0.7])
     all_in = np.concatenate([values, [0.0, 1.0]])
     mean = all_in.mean()
     half = stats.t.ppf(0.975, 3) * math.sqrt(4 / 3 * ((all_in - mean) ** 2).sum() / 36)
-    assert mean_interval(values) == pytest.approx((values.mean(), max(0, mean - half), min(1, mean + half)))
+    found = mean_interval(values)
+    assert found[1] <= max(0, mean - half)
+    assert found[2] == pytest.approx(min(1, mean + half))
+
+
+def test_other_means_have_wilsons_interval_of_as_many_rates_as_would_be_as_uncertain() -> None:
+    values = np.random.default_rng(4).beta(0.5, 4, 40)
+    all_in = np.concatenate([values, [0.0, 1.0]])
+    weights = np.concatenate([np.ones(40), [0.5, 0.5]])
+    mean = np.average(all_in, weights=weights)
+    variance = 40 / 39 * (weights * (all_in - mean) ** 2).sum() / 41**2
+    k = stats.t.ppf(0.975, 39) ** 2 * variance / (mean * (1 - mean))
+    rate = values.mean()
+    half = math.sqrt(rate * (1 - rate) * k + k * k / 4)
+    expected = ((rate + k / 2 - half) / (1 + k), (rate + k / 2 + half) / (1 + k))
+    assert mean_interval(values)[1:] == pytest.approx(expected, rel=1e-3)
+
+
+def test_near_an_end_it_reaches_further_towards_the_middle() -> None:
+    mean, low, high = mean_interval([0.0] * 57 + [0.9, 1.0, 0.6])
+    assert low > 0
+    assert high - mean > 1.5 * (mean - low)
+
+
+@pytest.mark.parametrize(("rate", "clusters"), [(0.1, 5), (0.5, 10), (0.1, 30)])
+def test_clusters_that_are_alike_are_covered(rate: float, clusters: int) -> None:
+    """Answers of a cluster of six agree with each other (a correlation of 1/3)."""
+    rng = np.random.default_rng(20240917)
+    of_cluster = rng.beta(rate * 2, (1 - rate) * 2, (clusters, 1000))
+    sums = rng.binomial(6, of_cluster).astype(float)
+    low, high = mean_ends(sums, np.full(sums.shape, 6.0), np.zeros(1000), np.ones(1000))
+    assert ((low <= rate) & (rate <= high)).mean() >= 0.93
 
 
 def test_seeds_of_a_sample_are_averaged_first() -> None:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from seedbed.analysis import compare_paired
 from seedbed.analysis.columns import Columns
-from seedbed.analysis.paired import effect_size, paired_columns
+from seedbed.analysis.paired import effect_size, how_far, paired_columns
 from seedbed.analysis.seeds import seed_spread
 
 RNG = np.random.default_rng
@@ -25,14 +25,31 @@ def test_the_difference_is_of_means_over_seeds_on_samples_that_both_have() -> No
     assert (found.n, found.n_clusters, found.n_seeds) == (3, 3, 2)
 
 
-def test_the_interval_has_half_a_pseudo_sample_at_each_end() -> None:
+def test_the_interval_has_half_a_pseudo_sample_on_each_side_as_far_out_as_differences_are() -> None:
     own, base = RNG(0).random(20), RNG(1).random(20)
     differences = own - base
     mean = differences.sum() / 21
-    spread = ((differences - mean) ** 2).sum() + 0.5 * ((1 - mean) ** 2 + (1 + mean) ** 2)
+    far = math.sqrt(((differences**4).sum() + 0.5) / ((differences**2).sum() + 0.5))
+    spread = ((differences - mean) ** 2).sum() + 0.5 * ((far - mean) ** 2 + (far + mean) ** 2)
     half = stats.t.ppf(0.975, 19) * math.sqrt(20 / 19 * spread) / 21
     found = compare_paired(own, base)
     assert (found.ci_low, found.ci_high) == pytest.approx((mean - half, mean + half))
+
+
+@pytest.mark.parametrize("value_range", [(0.0, 1.0), (1.0, 5.0), None])
+def test_pseudo_samples_lie_at_the_end_where_single_answers_do(value_range: tuple[float, float] | None) -> None:
+    most = 1.0 if value_range == (0.0, 1.0) else 4.0 if value_range else math.inf
+    differences = np.array([[1.0], [-1.0], [0.0]]) * (most if value_range else 1.0)
+    assert how_far(differences, np.array([most])).tolist() == [most]
+
+
+def test_an_interval_of_many_seeds_is_narrower_by_more_than_the_spread() -> None:
+    """Ten seeds seldom move a sample by the whole range, and the pseudo-samples follow."""
+    own, base = ((RNG(seed).random((30, 10)) < 0.5).astype(float) for seed in (10, 11))
+    differences = (own - base).mean(axis=1)
+    plain = stats.t.ppf(0.975, 29) * differences.std(ddof=1) / math.sqrt(30)
+    found = compare_paired(own, base)
+    assert 2 * plain < found.ci_high - found.ci_low < 2.4 * plain
 
 
 def test_ties_have_an_interval_with_width_and_something_detectable() -> None:

@@ -70,6 +70,13 @@ def test_figures_stand_with_their_interval_and_n_as_samples_x_seeds(toy_run: Pat
         assert shown["n"] == ("24 x 2" if data["n"] == 48 else f"{data['n']} of 24 x 2")
 
 
+def test_few_samples_and_few_clusters_are_told_below_the_table(toy_run: Path) -> None:
+    text = (toy_run / "summary.md").read_text(encoding="utf-8")
+    assert "Fewer than 30 samples: " in text
+    assert "Fewer than 50 clusters: " in text
+    assert "very unequal" not in text
+
+
 def test_every_mean_stands_with_n_errors_and_skipped(toy_run: Path) -> None:
     for row in read_csv((toy_run / "summary.csv").read_text(encoding="utf-8")):
         assert row["n"] + row["n_errors"] + row["n_skipped"] == 48

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from bench.stats_simulation import former
 from bench.stats_simulation.compared import FLIPS, columns_of, compared
 from bench.stats_simulation.draws import Floats, Setting, batches, stream, sweeps_of
 from bench.stats_simulation.tables import GOALS, line, table
-from seedbed.analysis.gate_rule import lower_bound
+from seedbed.analysis.columns import estimate
+from seedbed.analysis.gate_rule import PASS_WEIGHT, lower_bound
 from seedbed.analysis.paired import sample_p
-from seedbed.analysis.power import detectable
+from seedbed.analysis.power import Sized, detectable
 
 _STUDIES = (40, 40, 40, 200)
 """That print `detectable`, in rounds; the middle one of the last values is tried."""
@@ -33,8 +35,11 @@ def _passes(own: Floats, base: Floats, setting: Setting, min_effect: float) -> t
     columns = columns_of(own - base, setting)
     exact = setting.kind == "0/1" and not setting.clusters
     p = sample_p(columns, [exact] * own.shape[2], flips=FLIPS)
-    bounds = [lower_bound(columns.column(i), (0.0, 1.0)) for i in range(own.shape[2])]
-    return former.gate_passes(columns, p, min_effect), sum(bound.lowest >= -min_effect for bound in bounds)
+    most, everything = np.ones(own.shape[2]), np.full(own.shape[2], math.inf)
+    # As `lower_bound`, for all sweeps at once.
+    lowest, _ = estimate(columns.sums, columns.counts, -most, most, PASS_WEIGHT).interval(-everything, everything)
+    assert math.isclose(lowest[0], lower_bound(columns.column(0), (0.0, 1.0)).lowest)
+    return former.gate_passes(columns, p, min_effect), int((lowest >= -min_effect).sum())
 
 
 def show_gate(sweeps: int) -> None:
@@ -74,18 +79,29 @@ def _printed(setting: Setting, tests: int, *, seeds: bool, before: bool) -> floa
         if before:
             least = float(np.median(former.detectable(pilots.columns)))
             continue
-        made = (detectable(pilots.sized(i), 0.05 / tests) for i in range(studies))
-        printed = [value for value in made if value is not None]
+        printed = [value for i in range(studies) if (value := _detectable(pilots.sized(i), 0.05 / tests)) is not None]
         if len(printed) < studies / 2:
             return math.nan
         least = float(np.median(printed))
     return least
 
 
+def _detectable(sized: Sized, level: float) -> float | None:
+    if sized.test != "mcnemar":
+        return detectable(sized, level)
+    # Exact, and the same for all studies with as many pairs that differ.
+    return _of_pairs(sized.n, sized.n_differ, level)
+
+
+@cache
+def _of_pairs(n: int, n_differ: int, level: float) -> float | None:
+    return detectable(Sized(n, n, n_differ, 1.0, [], 1.0, "mcnemar"), level)
+
+
 def _power(setting: Setting, tests: int, sweeps: int, *, seeds: bool) -> float:
     hits = 0
     for rng, size in batches(setting, sweeps, salt=1):
-        p = compared(*sweeps_of(rng, setting, size), setting, seeds=seeds, flips=9999 if tests > 1 else FLIPS).p
+        p = compared(*sweeps_of(rng, setting, size), setting, seeds=seeds, flips=4999 if tests > 1 else FLIPS).p
         hits += int((p < 0.05 / tests).sum())
     return hits / sweeps
 

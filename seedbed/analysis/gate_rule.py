@@ -20,7 +20,7 @@ GateWord = Literal["pass", "fail", "inconclusive"]
 
 MIN_COVERAGE = 0.9
 """The share of the baseline's scores that must have been scored again before a night can pass."""
-_WEIGHT = 1.0
+PASS_WEIGHT = 1.0
 """Pseudo-samples at each end of the range: a pass takes more than a figure in a table."""
 
 
@@ -60,7 +60,7 @@ def lower_bound(
 
     low, high = ends_of(value_range)
     most = np.array([high - low])
-    made = estimate(sign * columns.sums, columns.counts, -most, most, _WEIGHT)
+    made = estimate(sign * columns.sums, columns.counts, -most, most, PASS_WEIGHT)
     n = int(columns.counts.sum())
     difference = sign * float(columns.sums.sum()) / n if n else math.nan
     everything = np.array([math.inf])

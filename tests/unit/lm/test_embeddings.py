@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from seedbed.errors import ProviderError
+from seedbed.lm import embeddings
+from seedbed.lm.tokens import count_tokens
+from seedbed.lm.types import Usage
 from tests.support.lm import runtime, scope, sums
 from tests.support.loopback import Loopback
 
@@ -70,3 +76,50 @@ def test_the_key_goes_into_the_header_the_endpoint_reads(
     found = {name.lower(): value for name, value in headers.items()}
     assert found.get("api-key") == ("my-embedding-key" if azure else None)
     assert found.get("authorization") == (None if azure else "Bearer my-embedding-key")
+
+
+@pytest.mark.parametrize(
+    ("kind", "failures", "numbers", "answered"),
+    [
+        ("server", 2, [1, 2, 3], True),
+        ("server", 9, [1, 2, 3], False),
+        ("auth", 1, [1], False),
+    ],
+)
+def test_failures_that_may_pass_are_tried_again_as_often_as_allowed_and_others_are_not(
+    tmp_path: Path, kind: Any, failures: int, numbers: list[int], answered: bool
+) -> None:
+    tried: list[int] = []
+    with Loopback() as server, runtime(tmp_path, server, retries=2, backoff_s=0.0) as made:
+        real = made.attempt
+
+        async def failing_first(query: Any) -> Any:
+            tried.append(query.attempt.number)
+            if len(tried) <= failures:
+                raise ProviderError(kind, "not now")
+            return await real(query)
+
+        made.attempt = failing_first  # type: ignore[method-assign]
+        embed = made.embedder(scope(role="embedding"))
+        with nullcontext() if answered else pytest.raises(ProviderError, match="not now"):
+            assert embed(["hello"]).shape == (1, 8)
+    assert tried == numbers
+
+
+def test_vectors_are_read_by_their_index_in_either_form() -> None:
+    packed = base64.b64encode(np.array([3.0, 4.0], dtype="<f4").tobytes()).decode()
+    reply = {"data": [{"index": 1, "embedding": packed}, {"index": 0, "embedding": [1.0, 2.0]}]}
+    np.testing.assert_array_equal(embeddings._vectors(reply), [[1, 2], [3, 4]])  # type: ignore[attr-defined]
+    for wrong in ({}, {"data": [{"embedding": [1.0]}]}, {"data": []}, {"data": None}):
+        with pytest.raises(ProviderError, match="the embeddings cannot be read"):
+            embeddings._vectors(wrong)  # type: ignore[attr-defined]
+
+
+def test_tokens_that_nobody_told_are_estimated() -> None:
+    told = embeddings._usage({"input": ["hello"]}, {"usage": {"prompt_tokens": 7}})  # type: ignore[attr-defined]
+    assert told == Usage(7, 0)
+    body = {"input": ["hello", [1, 2, 3]]}
+    for reply in ({}, {"usage": None}, {"usage": {"prompt_tokens": None}}):
+        found = embeddings._usage(body, reply)  # type: ignore[attr-defined]
+        assert (found.output, found.estimated) == (0, True)
+        assert found.input == count_tokens("hello") + 3

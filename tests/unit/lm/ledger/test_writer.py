@@ -234,3 +234,19 @@ def test_a_closed_ledger_takes_nothing_and_closes_once(tmp_path: Path) -> None:
     with _ledger(tmp_path) as ledger:
         ledger.close()
         _run(work(ledger))
+
+
+def test_who_asks_in_the_moment_of_the_closing_is_told(tmp_path: Path) -> None:
+    """Between the look at the door and the entry it was shut, by another thread."""
+
+    async def work(ledger: Ledger) -> None:
+        waiting = ledger.begin(_begin("a"))
+        ledger._closed = True  # type: ignore[attr-defined]
+        try:
+            with pytest.raises(SeedbedError, match="closed"):
+                await asyncio.wait_for(waiting, 20)
+        finally:
+            ledger._closed = False  # type: ignore[attr-defined]
+
+    with _ledger(tmp_path) as ledger:
+        _run(work(ledger))

@@ -37,7 +37,7 @@ def main() -> None:
     error = 1.96 * math.sqrt(0.05 * 0.95 / arguments.sweeps)
     print(f"\n{arguments.sweeps:,} sweeps a figure; simulation error of a share near 95% or 5%: ±{error:.1%}\n")
     for goal in GOALS.values():
-        if goal.met or goal.missed:
+        if goal.met or goal.careful or goal.short:
             print(f"- {goal.account}")
 
 

@@ -15,27 +15,32 @@ class Goal:
     low: float = 0.0
     high: float = 1.0
     met: int = 0
-    missed: list[float] = field(default_factory=list[float])
+    careful: list[float] = field(default_factory=list[float])
+    """Shares that are further from the error than the goal asks for."""
+    short: list[float] = field(default_factory=list[float])
 
-    def cell(self, share: float, *, low: float | None = None, high: float | None = None) -> str:
-        """`!` marks too little cover or too many errors, `+` what is more careful than it need be. Ends that are not
-        the goal's own may be given."""
-        least, most = self.low if low is None else low, self.high if high is None else high
-        shown = f"{share:.1%}"
-        if least <= round(share, 3) <= most:
+    def cell(self, share: float, *, high: float | None = None) -> str:
+        """`!` marks too little cover or too many errors, `+` what is more careful than it need be. An upper end that is
+        not the goal's own may be given."""
+        shown, most = f"{share:.1%}", self.high if high is None else high
+        if self.low <= round(share, 3) <= most:
             self.met += 1
             return shown
-        self.missed.append(share)
-        bad = round(share, 3) < least if self.low > 0 else True
-        return f"{shown} {'!' if bad else '+'}"
+        # A goal without a lower end is about errors.
+        too_much = self.low > 0 and round(share, 3) > most
+        (self.careful if too_much else self.short).append(share)
+        return f"{shown} {'+' if too_much else '!'}"
 
     @property
     def account(self) -> str:
-        total = self.met + len(self.missed)
-        if not self.missed:
+        total = self.met + len(self.careful) + len(self.short)
+        if total == self.met:
             return f"{self.name}: all {total} figures reach it"
-        worst = f"those that do not: {min(self.missed):.1%} to {max(self.missed):.1%}"
-        return f"{self.name}: {self.met} of {total} figures reach it; {worst}"
+        parts = [f"{self.name}: {self.met} of {total} figures reach it"]
+        for found, words in ((self.careful, "are more careful"), (self.short, "fall short")):
+            if found:
+                parts.append(f"{len(found)} {words} ({min(found):.1%} to {max(found):.1%})")
+        return "; ".join(parts)
 
 
 def goals() -> dict[str, Goal]:

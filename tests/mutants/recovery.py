@@ -41,7 +41,7 @@ RECOVERY = (
     Planted(
         "a dead owner's key that is taken over is followed by a recount",
         _BATCH,
-        "        if contested:\n            caps.recount()\n",
+        "        if repaired:\n            caps.recount()\n",
         "",
         (STATE_MACHINE,),
     ),

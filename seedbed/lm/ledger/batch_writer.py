@@ -98,9 +98,9 @@ class BatchWriter:
             self._row(item) | {"reserved_usd": item.reserved_usd, "estimated": False} for _, item in claims
         ]
         taken: set[int] = set()
-        contested = self._statements.claim.run(connection, rows) != len(rows)
-        if contested:
-            taken = self._claim_from_dead(connection, rows)
+        repaired = False
+        if self._statements.claim.run(connection, rows) != len(rows):
+            taken, repaired = self._claim_from_dead(connection, rows)
         late = self._answered_meanwhile(connection, [item for _, item in claims])
         bodies: list[dict[str, Any]] = []
         for (index, item), row in zip(claims, rows, strict=True):
@@ -118,19 +118,20 @@ class BatchWriter:
                     bodies.append({"key": item.key, "body": zlib.compress(item.request, 1)})
         if bodies:
             self._statements.keep_request.run(connection, bodies)
-        if contested:
+        if repaired:
             caps.recount()
 
-    def _claim_from_dead(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> set[int]:
-        """Some keys are in flight elsewhere: take those of dead processes over; returns the ids that stay refused."""
+    def _claim_from_dead(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> tuple[set[int], bool]:
+        """Some keys are in flight elsewhere: take those of dead processes over. Returns the ids that stay refused, and
+        whether any was taken over: only then have sums changed that a sweep of a million calls would be long to add."""
         _, dead = split_owners(connection)
         # A process has a key in flight once. An own row that is still open had its end refused by the database.
-        mark_lost(connection, [*dead, self.owner], keys=[row["key"] for row in rows], but=[row["id"] for row in rows])
+        keys, ids = [row["key"] for row in rows], [row["id"] for row in rows]
+        repaired = mark_lost(connection, [*dead, self.owner], keys=keys, but=ids)
         for row in rows:
             self._statements.claim.run(connection, [row])
-        ids = [row["id"] for row in rows]
         mine = connection.scalars(select(schema.attempts.c.id).where(schema.attempts.c.id.in_(ids)))
-        return set(ids) - set(mine)
+        return set(ids) - set(mine), repaired
 
     def _answered_meanwhile(self, connection: Connection, items: Sequence[Begin]) -> dict[str, Stored]:
         """Answers committed between our look-up and our claim; SQLite's write lock makes that impossible there."""

@@ -20,13 +20,14 @@ _a, _b = schema.attempts, schema.budgets
 
 def mark_lost(
     connection: Connection, owners: Sequence[int], *, keys: Sequence[str] | None = None, but: Sequence[int] = ()
-) -> None:
-    """Attempts that these writers left in flight are lost, at their worst case: they may have been billed.
+) -> bool:
+    """Attempts that these writers left in flight are lost, at their worst case: they may have been billed. Returns
+    whether there were any: the caps are then counted again, here and by whoever holds them in memory.
 
     `keys` narrows it to some requests; `but` names attempts that are to stay.
     """
     if not owners:
-        return
+        return False
     query = select(_a.c.id, _a.c.sweep, _a.c.cell, _a.c.reserved_usd).where(
         _a.c.owner.in_(owners), _a.c.outcome.is_(None), _a.c.id.not_in(but)
     )
@@ -34,7 +35,7 @@ def mark_lost(
         query = query.where(_a.c.key.in_(keys))
     orphans = list(connection.execute(query))
     if not orphans:
-        return
+        return False
     scopes = sorted({f"sweep:{row.sweep}" for row in orphans} | {f"cell:{row.cell}" for row in orphans})
     # Caps before attempts, as the writer takes them: two that repair and write at once then never wait for each other.
     connection.execute(select(_b.c.scope).where(_b.c.scope.in_(scopes)).order_by(_b.c.scope).with_for_update())
@@ -45,6 +46,7 @@ def mark_lost(
     )
     for scope in scopes:
         recount(connection, scope)
+    return True
 
 
 def late_end(connection: Connection, item: End, row: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.lm.ledger import Begin, Cap, End, Granted, Ledger, OverBudget
+from seedbed.lm.ledger import Begin, Cap, End, Granted, Ledger, OverBudget, caps
 from seedbed.lm.ledger.database import _own  # type: ignore[attr-defined]
 from seedbed.lm.types import Usage
 from tests.support import lm
@@ -64,3 +64,26 @@ def test_a_dead_process_has_its_request_taken_over_and_keeps_its_worst_case(
     finally:
         dies.close()
         lives.close()
+
+
+@pytest.mark.usefixtures("each_ledger")
+def test_waiting_for_a_request_of_another_counts_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked again several times a second: a sum over all attempts of a large sweep would stop every writer."""
+    first, second = (Ledger(lm.ledger_url(tmp_path), list_price=lambda _model, _usage: None) for _ in range(2))
+    counted: list[str] = []
+
+    async def work() -> list[str]:
+        begin = Begin(scope(), "the same", 1, None, b"{}", 3.0, SWEEP)
+        answers = [await first.begin(begin), await second.begin(begin)]
+        count = caps._count  # type: ignore[attr-defined]
+        monkeypatch.setattr(caps, "_count", lambda *given: counted.append(given[1]) or count(*given))
+        answers += [await second.begin(begin) for _ in range(3)]
+        return [type(answer).__name__ for answer in answers]
+
+    try:
+        assert asyncio.run(work()) == ["Granted", "Busy", "Busy", "Busy", "Busy"]
+        assert counted == []
+        assert budget_row(tmp_path, "sweep:s") == (0.0, 3.0)
+    finally:
+        first.close()
+        second.close()

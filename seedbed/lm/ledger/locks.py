@@ -14,11 +14,11 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from seedbed.lm.ledger.database import reading, split_owners
 from seedbed.lm.ledger.schema import locks
@@ -26,8 +26,11 @@ from seedbed.lm.ledger.writer import Ledger
 
 logger = logging.getLogger("seedbed.lm")
 
+T = TypeVar("T")
+
 _LOOK_EVERY_S = 0.5
-_PAUSES_S = (0.1, 1.0, 5.0)
+_PAUSES_S = (0.1, 1.0, 3.0, 8.0, 15.0)
+"""A server that is started anew is waited for, as the ledger's writer does."""
 
 _held: set[str] = set()
 """Tokens of the locks that this process holds. A row of ours with another token could not be deleted and is stale."""
@@ -45,11 +48,11 @@ def hold(ledger: Ledger, name: str, check_stop: Callable[[], None]) -> Iterator[
     token = uuid.uuid4().hex
     _held.add(token)
     try:
-        while not _take(ledger, name, token):
+        while not _patiently(lambda: _take(ledger, name, token)):
             check_stop()
             time.sleep(_LOOK_EVERY_S)
         try:
-            yield lambda: _check(ledger, name, token)
+            yield lambda: _patiently(lambda: _check(ledger, name, token))
         finally:
             _release(ledger, name, token)
     finally:
@@ -89,16 +92,24 @@ def _check(ledger: Ledger, name: str, token: str) -> None:
 
 
 def _release(ledger: Ledger, name: str, token: str) -> None:
-    for pause in (*_PAUSES_S, None):
+    def give_back() -> None:
+        with ledger.engine.begin() as connection:
+            connection.execute(delete(locks).where(locks.c.name == name, locks.c.token == token))
+
+    try:
+        _patiently(give_back)
+    except SQLAlchemyError as error:
+        logger.warning("the lock on %s could not be given back (%s); it ends with this process", name, error)
+
+
+def _patiently(work: Callable[[], T]) -> T:
+    for pause in _PAUSES_S:
         try:
-            with ledger.engine.begin() as connection:
-                connection.execute(delete(locks).where(locks.c.name == name, locks.c.token == token))
-            return
-        except SQLAlchemyError as error:
-            if pause is None:
-                logger.warning("the lock on %s could not be given back (%s); it ends with this process", name, error)
-            else:
-                time.sleep(pause)
+            return work()
+        except OperationalError as error:
+            logger.debug("a lock is asked for again: %s", error)
+            time.sleep(pause)
+    return work()
 
 
 def _insert(connection: Connection) -> Any:

@@ -6,7 +6,13 @@ import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.floating[Any]]
 
 METHOD = "lucene"
 
@@ -22,17 +28,31 @@ class Bm25:
 
     def scores(self, query: Sequence[str]) -> list[float]:
         """How well each text fits, 0 where it shares no token with the query; empty for a query without tokens."""
-        index = self._built()
-        return [] if not query or index is None else index.get_scores(list(query)).tolist()
+        return self._scores(query).tolist()
 
     def best(self, query: Sequence[str], k: int) -> list[tuple[int, float]]:
         """Places and scores of the best k texts, best first, ties in their order; none that shares nothing.
 
         The index's own top k is not used: its order among equal scores changes from one build to the next.
         """
-        scores = self.scores(query)
-        fitting = sorted((place for place, score in enumerate(scores) if score > 0), key=lambda i: (-scores[i], i))
-        return [(place, scores[place]) for place in fitting[:k]]
+        import numpy as np
+
+        scores = self._scores(query)
+        fitting = np.flatnonzero(scores > 0)
+        if k <= 0:
+            return []
+        if len(fitting) > k:
+            # Only what reaches the k-th best score is put in order, with all that equal it.
+            least = np.partition(scores[fitting], len(fitting) - k)[len(fitting) - k]
+            fitting = fitting[scores[fitting] >= least]
+        ordered = fitting[np.argsort(-scores[fitting], kind="stable")][:k]
+        return [(int(place), float(scores[place])) for place in ordered]
+
+    def _scores(self, query: Sequence[str]) -> Floats:
+        import numpy as np
+
+        index = self._built()
+        return np.zeros(0) if not query or index is None else index.get_scores(list(query))
 
     def save(self, folder: Path) -> None:
         """Into an empty folder, from which `folder=` maps it into memory; nothing for texts without a single token."""

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import event, update
+from sqlalchemy.exc import OperationalError
 
 from seedbed.errors import Interrupted
 from seedbed.lm.ledger.database import DEAD_AFTER_S
@@ -150,3 +151,28 @@ def test_who_was_taken_for_dead_is_told_before_it_writes(tmp_path: Path) -> None
             connection.execute(update(locks).values(token="another's"))
         with pytest.raises(LockLost, match="another worker took over"):
             check()
+
+
+def test_a_server_that_is_started_anew_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taking, checking and giving back: a restart of some seconds in any of them fails no cell."""
+    monkeypatch.setattr("seedbed.lm.ledger.locks._PAUSES_S", (0.0, 0.0))
+    gone = OperationalError("a look", None, Exception("the server is starting up"))
+    refusals = iter([gone, gone])
+
+    def refuse_some(*_: object) -> None:
+        if (error := next(refusals, None)) is not None:
+            raise error
+
+    with opened(tmp_path) as ledger:
+        event.listen(ledger.engine, "before_cursor_execute", refuse_some)
+        with hold(ledger, "cell", lambda: None) as check:
+            refusals = iter([gone, gone])
+            check()
+            refusals = iter([gone, gone])
+        assert next(refusals, None) is None
+        with hold(ledger, "cell", lambda: None):
+            pass
+        refusals = iter([gone] * 3)
+        with pytest.raises(OperationalError), hold(ledger, "cell", lambda: None):
+            pass
+        refusals = iter(())

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
 from seedbed.lm.types import Answerer, JsonDict, Usage
+from seedbed.storage.redact import redact
 
 _MOST_TOKENS = 100_000_000
 _PLAIN = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
@@ -159,10 +161,16 @@ def _dollars(value: Any) -> float | None:
 
 
 def _word(value: Any) -> str | None:
-    """A short text that a database can hold."""
+    """A short text that a database can hold, without a key that an endpoint quotes."""
     if not isinstance(value, str) or not value:
         return None
-    return value[:200].replace("\0", "").encode("utf-8", "replace").decode() or None
+    return _masked(value)[:200].replace("\0", "").encode("utf-8", "replace").decode() or None
+
+
+@lru_cache(maxsize=256)
+def _masked(name: str) -> str:
+    """Names of models and tiers are the same in every reply: they are searched once."""
+    return redact(name)
 
 
 def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -3,15 +3,19 @@ grep over everything that was written finds none."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
 import threading
+import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -47,7 +51,7 @@ def load(options):
     return Benchmark("numbers", [Case(f"q{n}", {"question": f"Is {n} even?"}, gold="yes") for n in range(6)])
 
 async def score(context, cases, predictions):
-    if context.cell.system == "breaks":
+    if context.cell.system == "breaks" and "BREAKS" in os.environ:
         raise RuntimeError("no luck with " + os.environ["ECHO"])
     rows = []
     for case in cases:
@@ -91,7 +95,8 @@ class _Tattler(BaseHTTPRequestHandler):
         odd = any(f"Is {number} even?" in body for number in (1, 3, 5))
         text = f"[[ ## answer ## ]]\nyes {ECHO}\n\n[[ ## completed ## ]]"
         ok = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-              "usage": {"prompt_tokens": 5, "completion_tokens": 5}}  # fmt: skip
+              "id": ECHO, "model": ECHO, "system_fingerprint": ECHO, "service_tier": ECHO, "provider": ECHO,
+              "usage": {"prompt_tokens": 5, "completion_tokens": 5, "more": ECHO, ECHO: 1}}  # fmt: skip
         # Padded so that a cut at 300 characters falls into the middle of a secret.
         wrong = {"error": {"message": f"{self.headers['authorization']} {ECHO} {'.' * 90} {SECRETS[2]}"}}
         status, reply = (400, wrong) if odd else (200, ok)
@@ -113,11 +118,38 @@ def tattler() -> Iterator[str]:
     serving.shutdown()
 
 
-def _bodies(ledger: Path) -> bytes:
-    with sqlite3.connect(ledger) as connection:
-        rows = connection.execute("SELECT body FROM responses UNION ALL SELECT body FROM requests").fetchall()
-    assert rows
-    return b"".join(zlib.decompress(row[0]) for row in rows)
+def _inside(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """A file, and what only a program sees in it: members of a zip, long values and packed bodies of a database."""
+    yield name, data
+    if data.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for member in archive.namelist():
+                yield from _inside(f"{name}/{member}", archive.read(member))
+    elif data.startswith(b"SQLite format 3"):
+        with closing(sqlite3.connect(":memory:")) as connection:
+            # A log beside it would be missed; whoever is at work on a file is asked through it.
+            connection.deserialize(data[:18] + b"\1\1" + data[20:])
+            yield from _values(name, connection)
+
+
+def _values(name: str, connection: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
+    tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in tables:
+        for row in connection.execute(f'SELECT * FROM "{table}"'):
+            for value in row:
+                if isinstance(value, str):
+                    yield f"{name}:{table}", value.encode("utf-8", "replace")
+                elif isinstance(value, bytes):
+                    yield f"{name}:{table}", zlib.decompress(value) if value.startswith(b"\x78") else value
+
+
+def _everything(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for file in folder.rglob("*"):
+        if file.is_file():
+            yield from _inside(file.name, file.read_bytes())
+            if file.suffix in (".sqlite", ".db"):
+                with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
+                    yield from _values(file.name, connection)
 
 
 def _found(data: bytes, where: str) -> list[tuple[str, str]]:
@@ -132,7 +164,7 @@ def test_no_planted_secret_is_found_in_anything_that_was_written(
 ) -> None:
     (tmp_path / "leaky_suite.py").write_text(PLUGIN, encoding="utf-8")
     (tmp_path / "sweep.yaml").write_text(SWEEP.format(base=tattler), encoding="utf-8")
-    environment = {**os.environ, **NAMED, "ECHO": ECHO}
+    environment = {**os.environ, **NAMED, "ECHO": ECHO, "BREAKS": "1"}
 
     def seedbed(*words: str) -> str:
         command = [sys.executable, "-m", "seedbed", *words]
@@ -145,13 +177,26 @@ def test_no_planted_secret_is_found_in_anything_that_was_written(
     for command in (["report", "tryout"], ["export", "tryout"], ["costs", "tryout"]):
         said += seedbed(*command, "--out", out)
     said += seedbed("ledger", "export", "--out", out, "--to", str(tmp_path / "out" / "ledger.jsonl"))
+    del environment["BREAKS"]
+    said += seedbed("run", "sweep.yaml", "--out", out)
+    said += seedbed("baseline", "accept", "tryout", "--out", out)
+    said += seedbed("export", "tryout", "--out", out, "--archive", str(tmp_path / "out" / "run.zip"))
     assert "[redacted]" in said, "there was something to mask"
-    found = _found(said.encode(), "terminal") + _found(_bodies(tmp_path / "out" / "ledger.sqlite"), "bodies")
-    for folder in (tmp_path / "out", seedbed_home):
-        for file in folder.rglob("*"):
-            if file.is_file():
-                found += _found(file.read_bytes(), file.name)
-    assert found == [], "\n".join(map(str, found))
+    found, seen = _found(said.encode(), "terminal"), set[str]()
+    for where, data in chain(_everything(tmp_path / "out"), _everything(seedbed_home)):
+        found += _found(data, where)
+        seen.add(where)
+    assert sorted(set(found)) == []
+    # All places were looked into.
+    looked = {
+        "ledger.sqlite:responses",
+        "ledger.sqlite:requests",
+        "prefect.db:artifact",
+        "prefect.db:log",
+        "v0001.json",
+    }
+    assert looked <= seen, seen
+    assert any(where.startswith("run.zip/") and where.endswith(":responses") for where in seen), seen
 
 
 def test_the_ledger_is_for_this_user_alone(tmp_path: Path) -> None:

@@ -57,7 +57,8 @@ def explain(error: SQLAlchemyError, url: URL) -> str:
     """Why a ledger could not be opened and what to do, in one sentence."""
     said = str(error.__cause__ or error).strip()
     if url.get_backend_name() == "sqlite":
-        return f"cannot be opened ({said})."
+        remedy = "make room on its disk and run again" if "full" in said else "name another `out` or `ledger`"
+        return f"cannot be opened ({said}); {remedy}."
     # The statement that failed is quoted below the reason.
     said = redact(" ".join(said.partition("\nLINE ")[0].split()))[:_MAX_TEXT]
     remedy = next((advice for marks, advice in _REMEDIES if any(mark in said for mark in marks)), _UNREACHABLE)

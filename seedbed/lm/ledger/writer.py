@@ -13,13 +13,14 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
-from seedbed.errors import SeedbedError
+from seedbed.errors import SeedbedError, UserError
 from seedbed.lm.ledger.batch_writer import BatchWriter, PriceOf
 from seedbed.lm.ledger.database import (
     HEARTBEAT_S,
@@ -32,6 +33,7 @@ from seedbed.lm.ledger.database import (
 )
 from seedbed.lm.ledger.records import Begin, BeginResult, End
 from seedbed.lm.ledger.repair import mark_lost
+from seedbed.lm.ledger.url import explain, parse, shown
 
 logger = logging.getLogger("seedbed.lm")
 
@@ -57,7 +59,8 @@ class Ledger:
         on_peers: Callable[[int], None] | None = None,
     ) -> None:
         self.engine: Engine = open_database(url)
-        self.owner = register_owner(self.engine)
+        with self._room(url):
+            self.owner = register_owner(self.engine)
         self.peers = 1
         """Processes at work on this ledger, this one included; `on_peers` is told, from the writer's thread."""
         self._on_peers = on_peers
@@ -72,7 +75,7 @@ class Ledger:
         """Entries handed to the thread and not yet answered. As long as there are any, it gets all others too: they
         are written in the order they came."""
         self._handing = threading.Lock()
-        with self.engine.begin() as connection:
+        with self._room(url), self.engine.begin() as connection:
             self._look_around(connection)
         self.known_from = time.monotonic() + (_INTRODUCTION_S if self.peers > 1 else 0.0)
         """From this moment of the monotonic clock on, those that were at work before know of this process."""
@@ -106,6 +109,16 @@ class Ledger:
         except SQLAlchemyError as error:
             logger.warning("the ledger could not be signed off (%s); its next reader will see that we are gone", error)
         self.engine.dispose()
+
+    @contextmanager
+    def _room(self, url: str) -> Iterator[None]:
+        """A ledger in whose place nothing can be written is told before the first call."""
+        try:
+            yield
+        except OperationalError as error:
+            if not _is_full(error):
+                raise
+            raise UserError(f"ledger {shown(parse(url))}: {explain(error, parse(url))}") from None
 
     def _submit(self, item: Begin | End) -> asyncio.Future[Any]:
         if self._closed:

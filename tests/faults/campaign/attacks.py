@@ -35,7 +35,7 @@ class Round:
         if self.target.whole and self.random.random() < 0.3:
             due = time.monotonic() + self.random.uniform(0.0, 8.0)
             return attacked.wait_until(lambda: time.monotonic() >= due, LIMIT_S)
-        wanted = self.random.randint(1, 60 if self.target.whole else 20)
+        wanted = self.random.randint(1, 20)
         return attacked.wait_until(lambda: attacked.requests >= wanted, LIMIT_S)
 
 

@@ -56,7 +56,7 @@ experiments:
 max_error_share: 1.0
 runner: {{{{kind: threads, workers: 4}}}}
 """
-WHOLE = {"seeds": "[0, 1]", "cases": 5, "optimizers": "[Baseline, GEPA-1]"}
+WHOLE = {"seeds": "[0, 1]", "cases": 3, "optimizers": "[Baseline, GEPA-1]"}
 SMALL = {"seeds": "[0]", "cases": 2, "optimizers": "[Baseline]"}
 
 

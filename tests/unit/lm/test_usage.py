@@ -140,3 +140,13 @@ def test_rare_fields_come_back_as_they_were() -> None:
     assert kept == {"searches": 2, "tier": "flex", "surcharges": ("us",)}
     assert with_rare_fields(Usage(100, 50), {**kept, "surcharges": ["us"], "unknown": 1}) == usage
     assert rare_fields(Usage(1, 1)) is None
+
+
+def test_a_key_that_an_endpoint_quotes_as_its_name_is_masked_before_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "plain-looking-word-4711-that-goes-on"
+    monkeypatch.setenv("LAB_API_KEY", key)
+    response = {"model": f"{'m' * 180}{key}", "system_fingerprint": key, "provider": key, "service_tier": key}
+    told = read_usage({"prompt_tokens": 1, "completion_tokens": 1, "inference_geo": key, "service_tier": key})
+    said = f"{who_answered(response, 'host')} {told}"
+    assert "[redacted]" in said
+    assert key[:12] not in said

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError
 
-from seedbed.errors import SeedbedError
+from seedbed.errors import SeedbedError, UserError
 from seedbed.lm.ledger import Begin, End, Granted, Ledger, Stored, writer
 from seedbed.lm.types import Usage
 from tests.support.lm import ledger_url, scope, sums
@@ -194,6 +194,21 @@ def test_on_a_full_disk_all_are_told_at_once_and_what_still_fits_is_written(
         _run(work(ledger))
     assert waited == []
     assert sums(tmp_path).outcomes == {"failed": 1, "lost": 19}
+
+
+def test_a_ledger_that_cannot_take_one_more_writer_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OperationalError("an owner", None, reason) from reason
+
+    reason = sqlite3.OperationalError("database or disk is full")
+    reason.sqlite_errorcode = sqlite3.SQLITE_FULL
+    for step in ("register_owner", "split_owners"):
+        monkeypatch.setattr(writer, step, full)
+        with pytest.raises(UserError, match=r"ledger\.sqlite: cannot be opened .*full.*make room"):
+            Ledger(ledger_url(tmp_path), list_price=lambda _model, _usage: 1.0)
+        monkeypatch.undo()
 
 
 def test_a_database_that_is_gone_is_waited_for_once_and_not_by_each_row(

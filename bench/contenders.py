@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +18,7 @@ from typing import Any
 Ask = Callable[[int], Awaitable[Any]]
 
 WARM_UP = 64
+_KEY = "BENCH_KEY"
 
 
 def question(number: int) -> str:
@@ -77,13 +80,44 @@ def bare_aiohttp(url: str, total: int, concurrency: int) -> dict[str, float]:
         async with aiohttp.ClientSession(connector=connector) as session:
 
             async def ask(number: int) -> None:
-                headers = {"Content-Type": "application/json"}
+                headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get(_KEY, '')}"}
                 async with session.post(f"{url}/chat/completions", data=bodies[number], headers=headers) as reply:
                     orjson.loads(await reply.read())
 
             return await _measured_async(total, concurrency, ask)
 
     return asyncio.run(main())
+
+
+def seedbed_gateway(url: str, total: int, concurrency: int) -> dict[str, float]:
+    """The bare client in a process of its own, by the gateway of this one; the CPU is the gateway's."""
+    from seedbed.lm.attempts import Binding
+    from seedbed.lm.gateway import gateway_of
+    from seedbed.lm.ledger import CallScope, Cap
+
+    with tempfile.TemporaryDirectory() as folder:
+        runtime = _runtime(Path(folder), url, concurrency)
+        model = runtime._models["m"]
+        caps = (Cap("sweep:bench", 1e6), Cap("cell:cell", 1e6))
+
+        def bind(role: str) -> Binding:
+            return Binding(CallScope("bench", "cell", "generate", role, "e", "m", 0), model, caps)
+
+        gateway = gateway_of(runtime)
+        key, base = gateway.grant(bind, "task", ("s", 0)).key, f"http://127.0.0.1:{gateway.port}/v1"
+        options = ["--url", base, "--total", str(total), "--concurrency", str(concurrency)]
+        began = cpu_s()
+        done = subprocess.run(  # noqa: S603 - ourselves
+            [sys.executable, "-m", "bench.contenders", "aiohttp", *options],
+            env={**os.environ, _KEY: key},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found = json.loads(done.stdout.strip().splitlines()[-1])
+        found |= {"cpu_ms": (cpu_s() - began) * 1000 / (total + WARM_UP), "rss_mb": rss_mb()}
+        runtime.close()
+    return found
 
 
 def openai_client(url: str, total: int, concurrency: int) -> dict[str, float]:
@@ -103,8 +137,6 @@ def openai_client(url: str, total: int, concurrency: int) -> dict[str, float]:
 
 
 def litellm(url: str, total: int, concurrency: int) -> dict[str, float]:
-    import os
-
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     import litellm as client
 
@@ -246,6 +278,7 @@ def _numbers(total: int) -> list[int]:
 CONTENDERS: dict[str, Callable[[str, int, int], dict[str, float]]] = {
     "aiohttp": bare_aiohttp,
     "seedbed": seedbed,
+    "seedbed_gateway": seedbed_gateway,
     "seedbed_without_ledger": seedbed_without_ledger,
     "seedbed_memory": seedbed_memory,
     "dspy_evaluate": dspy_evaluate,

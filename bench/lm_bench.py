@@ -25,6 +25,7 @@ RESULTS = ROOT / "bench_results"
 CONTENDERS = {
     "aiohttp": "bare aiohttp (the limit)",
     "seedbed": "Seedbed, ledger on",
+    "seedbed_gateway": "Seedbed's gateway, bare aiohttp before it",
     "dspy_evaluate": "dspy.Evaluate + dspy.LM",
     "litellm": "litellm.acompletion",
     "openai": "openai.AsyncOpenAI",
@@ -32,7 +33,7 @@ CONTENDERS = {
 }
 
 
-_REPEATED = ("aiohttp", "seedbed", "dspy_evaluate")
+_REPEATED = ("aiohttp", "seedbed", "seedbed_gateway", "dspy_evaluate")
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,8 @@ def _report(found: dict[str, dict[str, Any]], ledger: Any, memory: Any) -> str:
             for name in ("aiohttp", "dspy_evaluate", "inspect_ai")
             if ours and runs.get(name)
         )
+        if ours and runs.get("seedbed_gateway"):
+            lines.append(f"- {setting}: the gateway is {runs['seedbed_gateway']['rps'] / ours['rps']:.2f} x Seedbed")
     if ledger:
         lines.append(f"- the ledger costs {ledger['ledger_cpu_ms']:.3f} ms CPU a call")
     if memory:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.local.locate import locate
 from seedbed.storage.paths import as_path
+
+if TYPE_CHECKING:
+    from seedbed.phases.context import SweepRun
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -21,6 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = locate(arguments.sweep, arguments.out)
     form = arguments.format or "csv"
+    if form == "otel":
+        return _otel(found, arguments.to)
     target = as_path(arguments.to) if arguments.to else found.folder / f"samples.{form}"
     rows = export(found.store, found.plan, target, form)
     print(f"{rows:,} samples in {target}")
@@ -50,6 +56,14 @@ def _for_others(arguments: argparse.Namespace) -> int:
     finally:
         engine.dispose()
     print(f"{len(logs):,} logs in {folder}; to look at them: inspect view --log-dir {folder}")
+    return EXIT_OK
+
+
+def _otel(found: SweepRun, to: str | None) -> int:
+    from seedbed.report.otel import export_otel
+
+    target = as_path(to) if to else found.folder / "calls.otel.jsonl"
+    print(f"{export_otel(found.store, found.plan, target):,} calls in {target}")
     return EXIT_OK
 
 

@@ -1,4 +1,4 @@
-"""`seedbed ledger stats|export|prune`."""
+"""`seedbed ledger stats|export|prune|why`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.lm.ledger.database import open_database, sqlite_url
 from seedbed.lm.ledger.upkeep import export_ledger, export_rows, prune, stats, stored
+from seedbed.lm.ledger.why import OneRunOnly, first_difference
 from seedbed.storage.objects import staged
 from seedbed.storage.redact import redact
 from seedbed.storage.store import Store
@@ -29,6 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
                 _stats(engine)
             case "export":
                 _export(engine, arguments.sweep, arguments.to, bodies=not arguments.no_bodies)
+            case "why":
+                _why(engine, arguments.sample, arguments.sweep)
             case _:
                 _prune(engine, arguments.sweep, arguments.older_than, apply=arguments.yes)
     finally:
@@ -78,6 +81,35 @@ def _export(engine: Engine, sweep: str | None, target: str, *, bodies: bool) -> 
         return
     with staged(Path(target)) as partial, partial.open("wb") as file:
         file.writelines(rows)
+
+
+def _why(engine: Engine, sample: str | None, sweep: str | None) -> None:
+    """The first request that differs from the recorded run, as a diff."""
+    if sample is None:
+        raise UserError("why: name a sample, as it is called in predictions.jsonl.")
+    try:
+        found = first_difference(engine, sample, sweep)
+    except OneRunOnly as runs:
+        raise UserError(
+            f"why {sample}: {runs} of its runs are on record, and it takes two to compare; correct the sample's name "
+            "or --sweep, or run the sweep again."
+        ) from None
+    if found is None:
+        print(f"{sample}: the last run asked nothing that the run before it had not asked.")
+        return
+    print(
+        f"{sample}: request {found.place} of {found.phase} in cell {found.cell[:12]} is another than in the run before."
+    )
+    lines = [redact(line) for line in found.lines()]
+    if found.now is None:
+        print("Its text was not kept (store_bodies: false).")
+    elif found.before is None:
+        print("The run before asked no more, or its text was not kept.")
+    elif not lines:
+        print("Its text is the same: the model, the seed or the fresh start is another.")
+    else:
+        print("\n".join(lines))
+        print("What differs from run to run is kept out of the key by `normalise:` of the system (docs/gateway.md).")
 
 
 def _prune(engine: Engine, sweep: str | None, days: float | None, *, apply: bool) -> None:

@@ -143,7 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     meta.add_argument("--judge-ability", metavar="0..1", type=float, help="ability of an offline judge")
     meta.add_argument("--out", metavar="DIR", default="experiment_runs_data/meta", help="where results and ledger go")
     ledger = add("ledger", "Show, copy or clean up the record of all calls.")
-    ledger.add_argument("action", choices=["stats", "export", "prune"])
+    ledger.add_argument("action", choices=["stats", "export", "prune", "why"])
+    ledger.add_argument("sample", metavar="SAMPLE", nargs="?", help="why: whose last run asked something new")
     ledger.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="the results folder it lies in")
     ledger.add_argument("--ledger", metavar="FILE_OR_URL", help="a ledger elsewhere")
     ledger.add_argument("--sweep", metavar="NAME", help="only what this sweep asked (prune: and no other)")
@@ -226,8 +227,8 @@ def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
     export = add("export", "Write every sample of a sweep as one table, or a run as an archive to give away.")
     export.add_argument(
         "--format",
-        choices=["csv", "parquet", "inspect", "mlflow"],
-        help="a table (default: csv), logs of inspect_ai, or runs of MLflow",
+        choices=["csv", "parquet", "inspect", "mlflow", "otel"],
+        help="a table (default: csv), logs of inspect_ai, runs of MLflow, or traces of OpenTelemetry",
     )
     export.add_argument(
         "--to", metavar="WHERE", help="a file, a folder of logs, MLflow's store (default: in the run's folder)"

@@ -15,6 +15,7 @@ import orjson
 
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.report.curves import cases_of
+from seedbed.report.transcript import received, sent
 from seedbed.storage.store import Store
 from seedbed.suite import Case
 from seedbed.suites.kit.outcomes import TRUNCATED, UNREADABLE
@@ -31,7 +32,7 @@ _SAMPLE = re.compile(rb'"sample": ("(?:[^"\\]|\\.)*")')
 _ID = re.compile(rb'\{"sample_id": ?("(?:[^"\\]|\\.)*")')
 _LINE = 15
 """Characters in a row of packed data: shorter than any key, so that masking secrets never cuts into it."""
-_SHOWN = ("phase", "role", "model", "outcome", "tokens_in", "tokens_out", "list_usd", "error")
+_SHOWN = ("phase", "role", "model", "outcome", "tokens_in", "tokens_out", "list_usd", "latency_s", "error")
 """What the page says of a call."""
 STATES = ("ok", "error", "skipped", UNREADABLE, TRUNCATED)
 """By number, how a sample ended; the script of the page has the same list."""
@@ -164,7 +165,7 @@ def _calls(path: Path, wanted: Wanted) -> dict[str, list[Any]]:
                 if call["phase"] != "optimise":
                     shown = {name: call[name] for name in _SHOWN}
                     ends = [choice.get("finish_reason") for choice in (call["response"] or {}).get("choices") or []]
-                    known = {**shown, "ended": ends, "sent": _sent(call), "received": _received(call)}
+                    known = {**shown, "ended": ends, "sent": sent(call), "received": received(call)}
                     found.setdefault(call["sample"], []).append(known)
     return found
 
@@ -187,22 +188,6 @@ def _state(row: Mapping[str, Any]) -> str:
     if row["reason"]:
         return "error"
     return next((flaw for flaw in (UNREADABLE, TRUNCATED) if flaw in row["details"]), "ok")
-
-
-def _sent(call: Mapping[str, Any]) -> list[list[Any]]:
-    messages = (call["request"] or {}).get("messages") or []
-    return [[message.get("role"), message.get("content")] for message in messages]
-
-
-def _received(call: Mapping[str, Any]) -> Any:
-    choices = (call["response"] or {}).get("choices") or []
-    return [_said(choice.get("message") or {}) for choice in choices]
-
-
-def _said(message: Mapping[str, Any]) -> Any:
-    """The text; or all of the message where there is more to it, such as calls of tools."""
-    more = {name: value for name, value in message.items() if value and name not in ("role", "content")}
-    return {"content": message.get("content"), **more} if more else message.get("content")
 
 
 def snippet(value: Any) -> str:

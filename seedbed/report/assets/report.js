@@ -131,14 +131,23 @@
     if (!thing || typeof thing !== "object" || Array.isArray(thing)) return block(title, thing);
     return Object.entries(thing).flatMap(([name, item]) => block(`${title}: ${name}`, item));
   };
+  // A picture that was sent is shown; none is fetched from anywhere.
+  const part = (title, thing) => {
+    if (typeof thing !== "string" || !/^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/.test(thing)) return block(title, thing);
+    const image = make("img");
+    image.src = thing;
+    image.alt = title;
+    return [make("h4", title), image];
+  };
   const call = (one) => {
     const box = make("details");
     const cost = one.list_usd === null ? "price unknown" : `$${one.list_usd.toFixed(6)}`;
     box.append(make("summary",
       `${one.phase} · ${one.role} · ${one.model} · ${one.outcome} · ${one.tokens_in} + ${one.tokens_out} tokens · ${cost}` +
+      (one.latency_s === null ? "" : ` · ${one.latency_s.toFixed(2)} s`) +
       (one.ended.includes("length") ? " · cut off at max_tokens" : "")));
-    for (const [role, content] of one.sent) box.append(...block(`sent: ${role}`, content));
-    for (const content of one.received) box.append(...block("received", content));
+    for (const [role, content] of one.sent) box.append(...part(`sent: ${role}`, content));
+    for (const [what, content] of one.received) box.append(...part(what, content));
     box.append(...block("error", one.error));
     return box;
   };

@@ -18,9 +18,10 @@ from seedbed.suites.custom.commands import (
     Child,
     ProgramFailed,
     answer_of,
+    failed,
     for_sample,
-    last_lines,
     start,
+    unless_killed,
     write_log,
 )
 
@@ -55,6 +56,9 @@ class CommandServers:
         self._turns = asyncio.Semaphore(self.options.processes)
 
     async def __call__(self, **inputs: Any) -> Mapping[str, Any]:
+        return await unless_killed(lambda: self._once(inputs))
+
+    async def _once(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         async with self._turns, for_sample(self.context) as variables:
             kept = self._idle.pop() if self._idle else await self._start(variables)
             try:
@@ -96,9 +100,11 @@ class CommandServers:
                 line = await process.stdout.readline()
         except TimeoutError:
             raise ProgramFailed(f"no answer within {self.options.timeout_s:g} s; the program was killed") from None
-        except (ConnectionError, ValueError) as error:
+        except ConnectionError:
+            raise failed(await kept.child.ended(), kept.said()) from None
+        except ValueError as error:
             raise ProgramFailed(f"it cannot be asked ({type(error).__name__}: {error})") from None
         if not line.strip():
             code = await kept.child.ended()
-            raise ProgramFailed(f"it ended with exit code {code}{last_lines(kept.said())}")
+            raise failed(code, kept.said())
         return answer_of(line.decode("utf-8", "replace").strip())

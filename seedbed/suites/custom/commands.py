@@ -11,11 +11,11 @@ import signal
 import sys
 import tempfile
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from seedbed.errors import SeedbedError
 from seedbed.lm.current_sample import CURRENT_SAMPLE
@@ -24,15 +24,39 @@ from seedbed.storage.store import write_text
 from seedbed.suite import PhaseContext
 from seedbed.suites.custom.command_options import CommandOptions
 
+T = TypeVar("T")
+
 _LEASH = Path(__file__).with_name("leash.py")
 _MOST_SAID = 8_000_000
 MOST_LOGGED = 1_000_000
 _LAST_LINES, _LAST_CHARACTERS = 5, 500
+_SIGNALS = 128
+_RESTARTS = 3
 _OWN_HOSTS = "127.0.0.1,localhost"
 
 
 class ProgramFailed(SeedbedError):
     """A program that gave no answer."""
+
+
+class ProgramKilled(ProgramFailed):
+    """A program that somebody else ended: the system that ran out of memory, or a person."""
+
+
+async def unless_killed(work: Callable[[], Awaitable[T]]) -> T:
+    """Done again, some times, where the program was killed: that says nothing of its answer, and the calls that it made
+    before are on record."""
+    for _ in range(_RESTARTS):
+        with contextlib.suppress(ProgramKilled):
+            return await work()
+    return await work()
+
+
+def failed(code: int, said: str) -> ProgramFailed:
+    """What an exit code means; those of a signal are below 0, or above 128 as the leash passes them on."""
+    if code < 0 or code > _SIGNALS:
+        return ProgramKilled(f"killed by signal {-code if code < 0 else code - _SIGNALS}{last_lines(said)}")
+    return ProgramFailed(f"exit code {code}{last_lines(said)}")
 
 
 @dataclass
@@ -68,6 +92,9 @@ class Command:
         self._turns = asyncio.Semaphore(self.options.processes)
 
     async def __call__(self, **inputs: Any) -> Mapping[str, Any]:
+        return await unless_killed(lambda: self._once(inputs))
+
+    async def _once(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         async with self._turns, for_sample(self.context) as variables:
             with tempfile.TemporaryDirectory(prefix="seedbed-", ignore_cleanup_errors=True) as place:
                 return await self._run(Path(place), inputs, variables)
@@ -84,7 +111,7 @@ class Command:
                 said = tail(place / "err")
                 write_log(self.context, said)
         if code != 0:
-            raise ProgramFailed(f"exit code {code}{last_lines(said)}")
+            raise failed(code, said)
         return read_answer(place / "out", said)
 
 

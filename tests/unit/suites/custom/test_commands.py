@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from seedbed.phases.publish import Choices
 from tests.support import plain_agent
 from tests.support.cells import Prepared, prepared
 from tests.support.loopback import Loopback
+from tests.support.processes import working_in
 
 pytestmark = pytest.mark.slow
 
@@ -103,7 +103,7 @@ def test_a_program_that_calls_nobody_we_know_is_uncounted_unless_it_says_so(tmp_
 def test_at_the_timeout_it_is_killed_with_its_children(tmp_path: Path, server: Loopback) -> None:
     _, rows = _generated(_ready(tmp_path, server, ["sleep"], "timeout_s: 2"))
     assert rows["q0"]["error"]["message"] == "no answer within 2 s; the program was killed"
-    _until(lambda: not _running(tmp_path))
+    _until(lambda: not working_in(tmp_path))
 
 
 def test_a_killed_sweep_leaves_no_program_behind(tmp_path: Path, server: Loopback) -> None:
@@ -111,10 +111,10 @@ def test_a_killed_sweep_leaves_no_program_behind(tmp_path: Path, server: Loopbac
     sweep = subprocess.Popen(
         [sys.executable, "-m", "tests.support.cells", str(tmp_path / "agents.yaml"), str(tmp_path / "out")]
     )
-    _until(lambda: len(_running(tmp_path)) >= 3)  # the leash, the program, its child
+    _until(lambda: len(working_in(tmp_path)) >= 3)  # the leash, the program, its child
     sweep.send_signal(signal.SIGKILL)
     sweep.wait()
-    _until(lambda: not _running(tmp_path))
+    _until(lambda: not working_in(tmp_path))
 
 
 def test_a_server_answers_case_after_case_and_is_replaced_when_it_dies(tmp_path: Path, server: Loopback) -> None:
@@ -122,9 +122,9 @@ def test_a_server_answers_case_after_case_and_is_replaced_when_it_dies(tmp_path:
     result, rows = _generated(ready)
     first, second, last = (rows[name]["output"]["pid"] for name in ("q0", "q1", "q3"))
     assert first == second != last
-    assert rows["q2"]["error"]["message"].startswith("it ended with exit code 3; its last words: a line before")
+    assert rows["q2"]["error"]["message"].startswith("exit code 3; its last words: a line before")
     assert result["usage"]["calls"] == 6
-    assert not _running(tmp_path)
+    assert not working_in(tmp_path)
     logs = ready.folder(ready.plan.cells[0]) / "logs"
     assert (logs / "q1.log").read_text(encoding="utf-8").strip() == "thinking about two"
 
@@ -174,20 +174,6 @@ def _with_command(folder: Path, server: Loopback, options: str) -> None:
     text = config.read_text(encoding="utf-8").replace('command: ["{python}", agent.py], timeout_s: 60', options)
     config.write_text(text, encoding="utf-8")
     prepared(config, folder / "out")
-
-
-def _running(folder: Path) -> list[int]:
-    """Processes that work in the folder of the config."""
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                state = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-                if state != "Z" and (entry / "cwd").readlink() == folder:
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-    return found
 
 
 def _until(holds: Callable[[], bool]) -> None:

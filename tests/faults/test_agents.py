@@ -25,7 +25,7 @@ from tests.support.loopback import Loopback
 from tests.support.processes import working_in
 from tests.support.sweeps import Sweep
 
-KILLS = int(os.environ.get("SEEDBED_AGENT_KILLS", "4"))
+KILLS = int(os.environ.get("SEEDBED_AGENT_KILLS", "3"))
 SAMPLES = int(os.environ.get("SEEDBED_AGENT_SAMPLES", "5"))
 CAP = 1.0
 AT_ONCE = 4

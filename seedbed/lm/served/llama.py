@@ -9,7 +9,8 @@ import sys
 import threading
 from typing import Any
 
-_DEFAULTS = {"slots": 2, "context": 4096, "threads": os.cpu_count() or 1}
+# Its threads wait for each other in loops: with one a core, a busy machine brings it to a standstill.
+_DEFAULTS = {"slots": 2, "context": 4096, "threads": max(1, (os.cpu_count() or 1) // 2)}
 
 
 def main(words: list[str]) -> None:
@@ -24,6 +25,7 @@ def main(words: list[str]) -> None:
     params.n_parallel = chosen["slots"]
     params.n_ctx = chosen["context"] * chosen["slots"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = chosen["threads"]
+    params.endpoint_metrics = True  # its own count of tokens, at /metrics
     # With it a seeded answer depends on what was asked before.
     params.cache_prompt = False
     server = llama.Server(params)

@@ -26,13 +26,14 @@ USAGE = {"prompt_tokens": 100, "completion_tokens": 50}
 
 @contextmanager
 def endpoint(reply: Any, status: int = 200, **headers: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """An endpoint with one reply, and the bodies it was sent."""
+    """An endpoint with one reply, or one made of each body, and the bodies it was sent."""
     asked: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+            said = reply(asked[-1]) if callable(reply) else reply
+            data = said if isinstance(said, bytes) else json.dumps(said).encode()
             self.send_response(status)
             for name, value in {**headers, "content-length": str(len(data))}.items():
                 self.send_header(name, value)

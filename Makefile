@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CPU_BUDGET ?= 180
 
-.PHONY: demo test check lint style types layers bench mutants schema constraints clean
+.PHONY: demo test check lint style types layers docs bench mutants schema constraints clean
 
 demo: $(VENV)/installed
 	$(BIN)/seedbed run configs/demo.yaml
@@ -28,6 +28,11 @@ types: $(VENV)/installed
 layers: $(VENV)/installed
 	$(BIN)/lint-imports
 
+# The docs as a site, in site/; a dead link or a docstring that cannot be read fails it. Nothing is fetched meanwhile.
+docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 bench: $(VENV)/installed
 	$(BIN)/python -m bench
 
@@ -49,4 +54,4 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 clean:
 	-$(BIN)/seedbed server stop
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache bench_results
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .ruff_cache .import_linter_cache bench_results

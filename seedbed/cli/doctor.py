@@ -85,7 +85,7 @@ def _models(path: Path) -> list[str]:
     missing_keys(config, source)
     problems: list[str] = []
     for name, model in config.models.items():
-        found = probe(model, server.home() / "doctor.sqlite")
+        found = probe(model, server.probes())
         if found.error is not None:
             print(f"  model {name}: does not answer")
             problems.append(f"model {name}: {found.error}")

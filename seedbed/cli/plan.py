@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 from seedbed.cli.main import EXIT_OK
+from seedbed.local.server import probes
 from seedbed.phases.budget_check import check_budget
 from seedbed.phases.forecast import LATENCIES, REPLIES, Forecast, Range, SweepForecast, forecast, kind_of
 from seedbed.storage.paths import as_root
 from seedbed.storage.redact import redact
-from seedbed.sweep.config import load_config
+from seedbed.sweep.config import SweepConfig, load_config
 from seedbed.sweep.plan import Plan, make_plan
 
 
@@ -20,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
     show_warnings(plan)
-    found = forecast(plan, as_root(arguments.out or config.out))
+    found = forecast(plan, as_root(arguments.out or config.out), probes=probes())
     if arguments.json:
         print(json.dumps(_data(plan, found), indent=2))
     else:
@@ -41,7 +42,7 @@ def _show(plan: Plan, found: SweepForecast) -> None:
     if any(guess.basis == "assumed" for guess in found.cells.values()):
         kinds = sorted({kind_of(model) for model in config.models.values()})
         replies = ", ".join(f"{REPLIES[kind][0]} to {REPLIES[kind][2]} ({kind} models)" for kind in kinds)
-        waits = ", ".join(f"{LATENCIES[kind][0]:g} to {LATENCIES[kind][1]:g} s ({kind})" for kind in kinds)
+        waits = _waits(config, found)
         print(f"assumed, where nothing like it is on record: answers of {replies} tokens; calls of {waits}")
     everything = total.known_calls + round(total.new_calls.likely)
     print(
@@ -52,6 +53,14 @@ def _show(plan: Plan, found: SweepForecast) -> None:
         print(f"spent so far: ${found.spent_usd:.4f}")
     if config.budget.max_usd is not None:
         print(f"capped at ${config.budget.max_usd:g} by budget.max_usd")
+
+
+def _waits(config: SweepConfig, found: SweepForecast) -> str:
+    """What is assumed of a kind of model, and what was measured of those that have been asked before."""
+    unknown = sorted({kind_of(model) for name, model in config.models.items() if not found.took.get(name)})
+    parts = [f"{LATENCIES[kind][0]:g} to {LATENCIES[kind][1]:g} s ({kind})" for kind in unknown]
+    parts += [f"{min(took):.2g} to {max(took):.2g} s ({name}, measured)" for name, took in found.took.items() if took]
+    return ", ".join(parts)
 
 
 def _data(plan: Plan, found: SweepForecast) -> dict[str, object]:

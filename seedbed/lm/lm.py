@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     from seedbed.lm.runtime import Binding, LMRuntime
 
+
+# Answers that were cut off are counted, and told once with the remedy (phases/answer_notes.py); DSPy says it of each.
+logging.getLogger("dspy.clients.lm").addFilter(lambda record: "response was truncated" not in record.getMessage())
 
 CALL: ContextVar[Call | None] = ContextVar("seedbed_call", default=None)
 

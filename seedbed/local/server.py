@@ -55,6 +55,11 @@ def database_url() -> str:
     return os.environ.get("SEEDBED_PREFECT_DATABASE") or f"sqlite+aiosqlite:///{home() / 'prefect.db'}"
 
 
+def probes() -> Path:
+    """The ledger of `seedbed doctor`."""
+    return home() / "doctor.sqlite"
+
+
 @dataclass(frozen=True)
 class Server:
     pid: int

@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from seedbed.lm.codec import is_reasoning_model
-from seedbed.lm.ledger.database import open_database
+from seedbed.lm.ledger.database import open_database, sqlite_url
+from seedbed.lm.ledger.latencies import latencies
 from seedbed.lm.ledger.neighbours import Neighbours, neighbours
 from seedbed.lm.ledger.reads import cost_rows, generation_of
 from seedbed.lm.prices import price_of, token_cost
 from seedbed.lm.prices.price_list import list_entry
+from seedbed.lm.probe import COMMAND as PROBE
 from seedbed.lm.types import Usage
 from seedbed.phases.earlier_cells import earlier_cells
 from seedbed.storage.store import Store
@@ -28,6 +30,9 @@ REPLIES = {"offline": (5, 60, 400), "reasoning": (200, 2500, 16_000), "other": (
 """Tokens of an answer that are assumed of a kind of model: at least, likely, at most."""
 LATENCIES = {"offline": (0.0, 0.01), "reasoning": (3.0, 60.0), "other": (0.3, 10.0)}
 """Seconds of a call, in the same way."""
+Took = Mapping[str, Sequence[float]]
+"""By model of the config, the seconds of calls that were measured, where any were."""
+NOT_MEASURED: Took = {}
 _CALLS = (0.5, 2.5)
 _INPUT = (0.2, 3.0)
 """How far the number of calls and the length of prompts may be from what a suite declares."""
@@ -86,6 +91,7 @@ class SweepForecast:
     """By cell id."""
     spent_usd: float
     """What the sweep has spent already, since its last fresh start; it counts for a cap."""
+    took: Took = field(default_factory=dict[str, list[float]])
 
     @property
     def total(self) -> Forecast:
@@ -97,17 +103,22 @@ def total(parts: Iterable[Forecast]) -> Forecast:
     return sum(found[1:], start=found[0]) if found else NOTHING
 
 
-def forecast(plan: Plan, root: Path, *, fresh: bool = False) -> SweepForecast:
-    """Look at everything, call nobody and write nothing. A fresh start can use nothing that is on record."""
+def forecast(plan: Plan, root: Path, *, fresh: bool = False, probes: Path | None = None) -> SweepForecast:
+    """Look at everything, call nobody and write nothing. A fresh start can use nothing that is on record. `probes` is
+    the ledger of `seedbed doctor`: how long the models took to answer it."""
     store = Store(root)
     url = plan.config.ledger or store.ledger_url
+    took = _probed(plan, probes)
     if fresh or not _there(url):
-        return SweepForecast({cell.id: assumed(plan, cell) for cell in plan.cells}, 0.0)
+        return SweepForecast({cell.id: assumed(plan, cell, took) for cell in plan.cells}, 0.0, took)
     engine = open_database(url)
     try:
         plan = replace(plan, generation=generation_of(engine, plan.config.name))
         costs = cost_rows(engine, plan.config.name, plan.generation)
         spent = sum((row["spent_usd"] or 0.0) + row["at_risk_usd"] for row in costs)
+        # Calls of the sweep itself say more than a probe.
+        own = {name: latencies(engine, plan.config.name, name) for name in plan.config.models}
+        took = {name: own[name] or took[name] for name in own}
         earlier = earlier_cells(store, plan)
         history = {
             cell.id: {phase: neighbours(engine, earlier[cell.id], phase) for phase in cell.phases}
@@ -119,15 +130,26 @@ def forecast(plan: Plan, root: Path, *, fresh: bool = False) -> SweepForecast:
     from seedbed.phases.forecast_replay import replayed  # brings DSPy
 
     with tempfile.TemporaryDirectory() as scratch:
-        return SweepForecast(replayed(plan, root, url, history, Path(scratch)), spent)
+        return SweepForecast(replayed(plan, root, url, history, took, Path(scratch)), spent, took)
 
 
-def assumed(plan: Plan, cell: Cell) -> Forecast:
+def _probed(plan: Plan, probes: Path | None) -> dict[str, list[float]]:
+    models = plan.config.models
+    if probes is None or not probes.exists():
+        return {name: [] for name in models}
+    engine = open_database(sqlite_url(probes))
+    try:
+        return {name: latencies(engine, PROBE, model.model, model.provider) for name, model in models.items()}
+    finally:
+        engine.dispose()
+
+
+def assumed(plan: Plan, cell: Cell, took: Took = NOT_MEASURED) -> Forecast:
     """From what the suite declares and the kind of the model, where nothing is on record."""
     guess = estimate(plan, cell, token_cost, lambda model: REPLIES[kind_of(model)][1])
     if not guess.calls:
         return replace(NOTHING, basis="calls no model")
-    model = plan.resolve(cell).model()[1]
+    name, model = plan.resolve(cell).model()
     low, _, high = REPLIES[kind_of(model)]
     least = _CALLS[0] * _own_share(plan, cell)
     calls = Range(guess.calls * least, guess.calls, guess.calls * _CALLS[1])
@@ -136,7 +158,7 @@ def assumed(plan: Plan, cell: Cell) -> Forecast:
     usd = None
     if guess.usd is not None and price_of(model) is not None:
         usd = Range(_usd(model, sent.low, got.low), guess.usd, max(guess.usd, _usd(model, sent.high, got.high)))
-    return Forecast(0, calls, sent + got, usd, seconds(model, calls, sent + got, ()), "assumed")
+    return Forecast(0, calls, sent + got, usd, seconds(model, calls, sent + got, took.get(name, ())), "assumed")
 
 
 def _own_share(plan: Plan, cell: Cell) -> float:

@@ -11,10 +11,12 @@ from seedbed.lm.ledger.neighbours import Neighbours
 from seedbed.lm.looking import LookingRuntime, Seen
 from seedbed.lm.prices import token_cost
 from seedbed.phases.forecast import (
+    NOT_MEASURED,
     NOTHING,
     REPLIES,
     Forecast,
     Range,
+    Took,
     assumed,
     kind_of,
     measured_range,
@@ -29,7 +31,7 @@ History = Mapping[str, Mapping[str, Neighbours]]
 """By cell id and phase."""
 
 
-def replayed(plan: Plan, root: Path, url: str, history: History, scratch: Path) -> dict[str, Forecast]:
+def replayed(plan: Plan, root: Path, url: str, history: History, took: Took, scratch: Path) -> dict[str, Forecast]:
     """By cell id. A request that several cells would make is new once."""
     asked: set[str] = set()
     found: dict[str, Forecast] = {}
@@ -38,27 +40,35 @@ def replayed(plan: Plan, root: Path, url: str, history: History, scratch: Path) 
             own = scratch / cell.id[:16]
             own.mkdir()
             seen = replay(plan, root, looking, cell, own)
-            found[cell.id] = _of_cell(plan, cell, seen, history.get(cell.id, {}), asked)
+            found[cell.id] = _of_cell(plan, cell, seen, history.get(cell.id, {}), asked, took)
     return found
 
 
-def _of_cell(plan: Plan, cell: Cell, seen: Replayed, history: Mapping[str, Neighbours], asked: set[str]) -> Forecast:
+def _of_cell(
+    plan: Plan,
+    cell: Cell,
+    seen: Replayed,
+    history: Mapping[str, Neighbours],
+    asked: set[str],
+    took: Took = NOT_MEASURED,
+) -> Forecast:
     if seen.unknown and seen.unknown[0] in ("optimise", "generate"):
-        measured = [_from_history(plan, cell, history[phase]) for phase in seen.unknown if phase in history]
-        return total(measured) if measured and all(p.new_calls.likely for p in measured[:1]) else assumed(plan, cell)
+        measured = [_from_history(plan, history[phase], took) for phase in seen.unknown if phase in history]
+        whole = measured and all(p.new_calls.likely for p in measured[:1])
+        return total(measured) if whole else assumed(plan, cell, took)
     parts = [_known(seen.seen)]
     for phase in ("generate", "score"):
         new = [call for call in seen.seen if call.phase == phase and not call.known and call.key not in asked]
         asked |= {call.key for call in new}
         if new:
-            parts.append(_new(plan, cell, phase, _firsts(new), seen.seen, history.get(phase)))
+            parts.append(_new(plan, cell, phase, _firsts(new), seen.seen, history.get(phase), took))
     cut = seen.cut.get("generate", 0)
     if cut and "score" in history and history["score"].samples:
         # What was not answered yet could not be scored either.
         share = cut / max(1, len(plan.benchmark(cell).test))
-        parts.append(_from_history(plan, cell, history["score"], share))
+        parts.append(_from_history(plan, history["score"], took, share))
     elif cut:
-        parts.append(_scoring(plan, cell, cut))
+        parts.append(_scoring(plan, cell, cut, took))
     return total(parts) if len(parts) > 1 or seen.seen else NOTHING
 
 
@@ -77,7 +87,7 @@ def _firsts(new: Sequence[Seen]) -> dict[str | None, Seen]:
 
 def _new(
     plan: Plan, cell: Cell, phase: str, firsts: Mapping[str | None, Seen], seen: Sequence[Seen],
-    history: Neighbours | None,
+    history: Neighbours | None, took: Took,
 ) -> Forecast:  # fmt: skip
     """The calls of samples from their first unknown one on."""
     before = Counter(call.sample for call in seen if call.phase == phase and call.known)
@@ -100,12 +110,12 @@ def _new(
             calls[model] += t.calls * share
             sent[model] += t.tokens_in * share
             got[model] += t.tokens_out * share
-    return _summed(plan, calls, sent, got, history if known_kind else None, declared, len(firsts))
+    return _summed(plan, calls, sent, got, history if known_kind else None, took, declared, len(firsts))
 
 
 def _summed(
     plan: Plan, calls: Mapping[str, float], sent: Mapping[str, float], got: Mapping[str, float],
-    history: Neighbours | None, declared: float, samples: int,
+    history: Neighbours | None, took: Took, declared: float, samples: int,
 ) -> Forecast:  # fmt: skip
     parts: list[Forecast] = []
     for name, number in calls.items():
@@ -129,12 +139,13 @@ def _summed(
             ends = [token_cost(model, round(f * sent[name]), round(n)) or 0.0
                     for f, n in ((0.5 * counts.low / number, counts.low * low), (3.0, counts.high * high))]  # fmt: skip
             dollars = None if usd is None else Range(min(ends[0], usd), usd, max(ends[1], usd))
-        took = seconds(model, counts, tokens, history.latencies if history else ())
-        parts.append(Forecast(0, counts, tokens, dollars, took, "replayed"))
+        known = history.latencies if history else ()
+        lasting = seconds(model, counts, tokens, known or took.get(name, ()))
+        parts.append(Forecast(0, counts, tokens, dollars, lasting, "replayed"))
     return total(parts)
 
 
-def _from_history(plan: Plan, cell: Cell, history: Neighbours, share: float = 1.0) -> Forecast:
+def _from_history(plan: Plan, history: Neighbours, took: Took, share: float = 1.0) -> Forecast:
     """A whole phase, or a share of it, as it went before."""
     calls: dict[str, float] = defaultdict(float)
     sent: dict[str, float] = defaultdict(float)
@@ -145,10 +156,10 @@ def _from_history(plan: Plan, cell: Cell, history: Neighbours, share: float = 1.
                 calls[model] += t.calls * share
                 sent[model] += t.tokens_in * share
                 got[model] += t.tokens_out * share
-    return _summed(plan, calls, sent, got, history, 0.0, max(1, round(len(history.samples) * share)))
+    return _summed(plan, calls, sent, got, history, took, 0.0, max(1, round(len(history.samples) * share)))
 
 
-def _scoring(plan: Plan, cell: Cell, samples: int) -> Forecast:
+def _scoring(plan: Plan, cell: Cell, samples: int, took: Took) -> Forecast:
     """Calls of judges for answers that are not there yet, as the suite declares them."""
     resolved = plan.resolve(cell)
     suite = resolved.suite
@@ -156,7 +167,7 @@ def _scoring(plan: Plan, cell: Cell, samples: int) -> Forecast:
     per_case = (suite.score_calls_per_case if judged else 0.0) + sum(s.spec.calls_per_case for s in resolved.scorers)
     if not per_case:
         return NOTHING
-    whole = assumed(plan, cell)
+    whole = assumed(plan, cell, took)
     generated = max(1e-9, resolved.calls_per_case + per_case)
     part = samples / max(1, len(plan.benchmark(cell).test)) * per_case / generated
 

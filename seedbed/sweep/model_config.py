@@ -16,6 +16,11 @@ OFFLINE_MODEL_VERSION = 3
 """Raise when the offline model answers differently: stored answers and results of the old one are then not used."""
 
 _LOCAL = re.compile(r"local:?/")
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
+LOCAL_SLOTS = 2
+"""Requests that a llama.cpp started for a sweep works on at once, unless told otherwise."""
+SERVER_SLOTS = 4
+"""Calls in flight at once to any other server on this machine, unless told otherwise."""
 _NEEDS_ADDRESS = frozenset({"llamacpp", "hosted_vllm", "vllm"})
 """Prefixes of models that lie at no known place."""
 
@@ -29,7 +34,8 @@ class Frozen(BaseModel):
 
 class Limits(Frozen):
     concurrency: int = Field(default=16, ge=1)
-    """Calls in flight at once, over all cells of the process."""
+    """Calls in flight at once, over all cells of the process. Left out, it is 4 for a server on this machine and the
+    number of slots for a local model."""
     rpm: float | None = Field(default=None, gt=0)
     """Requests a minute."""
     tpm: float | None = Field(default=None, gt=0)
@@ -55,6 +61,10 @@ class ServeConfig(Frozen):
     """A path that is answered with 200 once the server can be asked."""
     timeout_s: float = Field(default=300.0, gt=0)
     """How long that may take."""
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 class ModelConfig(Frozen):
@@ -104,6 +114,22 @@ class ModelConfig(Frozen):
         if isinstance(value, dict) and _LOCAL.match(str(value.get("model"))):
             return {"price": {"input": 0, "output": 0}, **value}
         return value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_at_once_here(cls, value: Any) -> Any:
+        """A server on this machine answers few at once; what waits in its queue can only time out."""
+        if not isinstance(value, dict) or "concurrency" in _mapping(value.get("limits")):
+            return value
+        if _LOCAL.match(str(value.get("model"))):
+            own = _mapping(value.get("options")).get("slots")
+            few = own if isinstance(own, int) and own > 0 else LOCAL_SLOTS
+        elif value.get("serve") or urlsplit(str(value.get("api_base"))).hostname in _HERE:
+            few = SERVER_SLOTS
+        else:
+            return value
+        limits = value.get("limits") or {}
+        return {**value, "limits": {**limits, "concurrency": few}} if isinstance(limits, dict) else value
 
     @model_validator(mode="after")
     def _reachable(self) -> ModelConfig:

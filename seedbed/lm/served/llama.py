@@ -9,8 +9,10 @@ import sys
 import threading
 from typing import Any
 
+from seedbed.sweep.model_config import LOCAL_SLOTS
+
 # Its threads wait for each other in loops: with one a core, a busy machine brings it to a standstill.
-_DEFAULTS = {"slots": 2, "context": 4096, "threads": max(1, (os.cpu_count() or 1) // 2)}
+_DEFAULTS = {"slots": LOCAL_SLOTS, "context": 4096, "threads": max(1, (os.cpu_count() or 1) // 2)}
 
 
 def main(words: list[str]) -> None:

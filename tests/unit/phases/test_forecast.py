@@ -13,7 +13,12 @@ from bench.plan_check import CONFIGS, check
 from seedbed.cli.main import main
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
 from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.forecast import forecast
+from seedbed.sweep.config import load_config
+from seedbed.sweep.plan import make_plan
 from tests.support.cells import prepared
+from tests.support.lm import runtime, scope
+from tests.support.loopback import Loopback
 
 pytestmark = pytest.mark.slow
 
@@ -154,3 +159,37 @@ def test_without_history_the_range_holds_what_a_shipped_config_takes(tmp_path: P
     """Cases that share their translated documents take far fewer calls than the suite declares."""
     outside = [str(checked) for checked in check(CONFIGS / "nightly.yaml", tmp_path / "out") if not checked.holds]
     assert not outside
+
+
+PROBED = """
+name: probed
+seeds: [0]
+models:
+  m: {{model: openai/loop, api_base: {url}, price: {{input: 1, output: 1}}}}
+experiments:
+  - suite: crosslingual
+    models: [m]
+    benchmarks: [{{name: tiny, limit: 8}}]
+    systems: [direct]
+"""
+
+
+def test_the_time_of_calls_is_that_which_a_probe_measured(tmp_path: Path) -> None:
+    (tmp_path / "probes").mkdir()
+    with Loopback() as server:
+        (tmp_path / "probed.yaml").write_text(PROBED.format(url=server.url), encoding="utf-8")
+        with runtime(tmp_path / "probes", server) as made:
+            made.lm(scope(sweep="doctor", role="probe", model="m"))("hello")
+    loaded, source = load_config(tmp_path / "probed.yaml")
+    plan = make_plan(loaded, source)
+    ledger = tmp_path / "probes" / "ledger.sqlite"
+    engine = open_database(sqlite_url(ledger))
+    with engine.begin() as connection:  # as a probe has it, whose model has no name of a config
+        connection.execute(text("UPDATE attempts SET model = 'openai/loop', latency_s = 50"))
+    engine.dispose()
+    unknown, found = forecast(plan, tmp_path / "out"), forecast(plan, tmp_path / "out", probes=ledger)
+    assert found.took == {"m": [50.0]}
+    calls = found.total.new_calls
+    # Four at once, on this machine.
+    assert (found.total.seconds.low, found.total.seconds.high) == (calls.low * 50 / 4, calls.high * 50 / 4)
+    assert unknown.total.seconds.high == calls.high * 10 / 4

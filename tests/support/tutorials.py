@@ -1,0 +1,45 @@
+"""The files and commands of a tutorial, as they stand in it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.snippets import DOCS
+
+_BLOCK = re.compile(
+    r"(?P<mark><!-- not run by the tests: [^>]+ -->\n)?"
+    r'```(?P<kind>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)```',
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Tutorial:
+    files: dict[str, str]
+    commands: list[list[str]]
+    """Those that a test can run; others are marked, with the reason, in a comment before their block."""
+
+
+def tutorial(name: str) -> Tutorial:
+    text = (DOCS / "tutorials" / f"{name}.md").read_text(encoding="utf-8")
+    blocks = list(_BLOCK.finditer(text))
+    shells = [block for block in blocks if block["kind"] == "sh" and not block["mark"]]
+    lines = [line for block in shells for line in block["text"].splitlines() if line.strip()]
+    return Tutorial(
+        {block["title"]: block["text"] for block in blocks if block["title"]},
+        [shlex.split(line, comments=True) for line in lines],
+    )
+
+
+def documented_commands() -> list[tuple[Path, list[str]]]:
+    """Every `seedbed ...` line of README and docs, with the page it stands on."""
+    pages = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+    return [
+        (page, shlex.split(line.strip().removeprefix("$ "), comments=True)[1:])
+        for page in pages
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if re.match(r"(?:    |\$ )?seedbed [a-z]", line)
+    ]

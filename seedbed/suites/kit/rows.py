@@ -33,8 +33,10 @@ class Row:
     """Which row of the file it is, from 1: several may begin on one line."""
 
     def error(self, message: str) -> UserError:
-        """What is wrong with the row, with file and line in front; the caller raises it."""
-        return UserError(f"{self.path}:{self.line}: {message}")
+        """What is wrong with the row, with file and line in front; the caller raises it. It stays one line, whatever
+        the row's own words hold: line breaks, or what a terminal would obey."""
+        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+        return UserError(f"{self.path}:{self.line}: {shown}")
 
     def need(self, *names: str) -> Any:
         """The value of the first of these fields that the row has; without any of them it is refused."""

@@ -205,3 +205,12 @@ def test_any_text_comes_back_from_csv_and_json_with_its_line(
         writer.writerow(row)
     found = list(numbered_rows(wrote(folder / "a.csv", table.getvalue())))
     assert found == list(zip(begins[1:], wanted, strict=True))
+
+
+def test_a_row_is_refused_in_one_line_whatever_its_fields_are_called() -> None:
+    row = Row(Path("rows.jsonl"), 2, {"la\ng": 1, "x\x85\x1b[31m\ud800": 2, "größe": 3})
+    with pytest.raises(UserError) as caught:
+        row.need("lang")
+    said = str(caught.value)
+    assert len(said.splitlines()) == 1
+    assert said.endswith("the row has la\\ng, x\\x85\\x1b[31m\\ud800, größe.")

@@ -26,7 +26,7 @@ def model(server: Loopback, **changes: Any) -> ModelConfig:
         "temperature": 0.7,
         "max_tokens": 200,
         "price": PRICE,
-        "timeout_s": 5.0,
+        "timeout_s": 120.0,
         "retries": 6,
         "backoff_s": 0.01,
         "limits": {"concurrency": 64},

@@ -220,6 +220,10 @@ _FEW_CLUSTERS = (
 )
 _FEW = "Fewer than 30 samples: intervals are wider than they need be, and cover more often than they say."
 _FEW_SAMPLES = 30
+_NEAR_END = (
+    "A mean within a tenth of an end of its range, from fewer than 300 samples: its interval is wider than it need be."
+)
+_END, _MANY_SAMPLES = 0.1, 300
 
 
 def _notes(rows: Sequence[Row], first: Metric) -> list[str]:
@@ -240,4 +244,12 @@ def _notes(rows: Sequence[Row], first: Metric) -> list[str]:
         *([_UNEQUAL] if any(own.unequal_clusters for own in samples) else []),
         *([_FEW_CLUSTERS] if any(own.few_clusters for own in samples) else []),
         *([_FEW] if any(0 < own.n_samples < _FEW_SAMPLES for own in samples) else []),
+        *([_NEAR_END] if any(_near_end(row, first) for row in rows) else []),
     ]
+
+
+def _near_end(row: Row, metric: Metric) -> bool:
+    mean, n = row.metrics[metric.name].mean, row.samples[metric.name].n_samples
+    if mean is None or metric.range is None or not _FEW_SAMPLES <= n < _MANY_SAMPLES:
+        return False
+    return not _END <= metric.share(mean) <= 1 - _END

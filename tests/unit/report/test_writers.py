@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from seedbed.analysis.results import Summary
-from seedbed.report.tables import suite_table
+import pytest
+
+from seedbed.analysis.means import OverSeeds
+from seedbed.analysis.results import OverSamples, Row, Summary
+from seedbed.report.tables import _near_end, suite_table  # type: ignore[attr-defined]
 from seedbed.report.writers import markdown_table, plain_markdown, read_csv, read_markdown
 from seedbed.storage.store import read_json
+from seedbed.suite import Metric
 
 
 def summary(run: Path) -> dict:
@@ -113,3 +117,15 @@ def test_a_metric_without_a_spread_between_systems_has_no_best(toy_run: Path) ->
     table = suite_table(made, "toy")
     assert sum(cell.best for row in table.rows for cell in row) == 3
     assert markdown_table(table).count("**") == 6
+
+
+@pytest.mark.parametrize(
+    ("mean", "n", "told"),
+    [(0.05, 60, True), (0.97, 299, True), (0.1, 60, False), (0.5, 60, False), (0.05, 300, False), (0.05, 29, False)],
+)
+def test_a_mean_near_an_end_of_its_range_is_told_to_have_a_wide_interval(mean: float, n: int, told: bool) -> None:
+    over = OverSamples(n, n, 0.1, 0.0, 0.2, "wilson")
+    row = Row("s", "b", "x", "Baseline", "m", "x", True, {"f": OverSeeds(mean, 0.0, None, None, 3)}, {"f": over}, 3, 3, n * 3, 0, 0,
+              0, 0, 1, 1, 0.0, 0.0)  # fmt: skip
+    assert _near_end(row, Metric("f", "F")) is told
+    assert not _near_end(row, Metric("f", "F", range=None))

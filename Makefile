@@ -10,7 +10,7 @@ demo: $(VENV)/installed
 	$(BIN)/seedbed run configs/demo.yaml
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile
 
 # Before each commit: some minutes of CPU. Tests that are not marked slow have a budget, so that it stays at that.
 check: lint

@@ -94,7 +94,7 @@ def test_a_cells_cap_reached_by_the_judge_is_a_budget_that_was_reached(tmp_path:
         shutil.rmtree(sweep.out)
         code, out, err = sweep.run(*words, "--set", f"budget.max_usd_per_cell={spent + 0.0011}")
     assert code == 1
-    assert "Status: budget_reached" in out, out
+    assert "loop: budget_reached, 0 of 1 cells have results" in out, out
     assert "The budget is used up" in err
 
 

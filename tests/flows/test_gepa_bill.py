@@ -29,6 +29,7 @@ CONFIG = Path(__file__).resolve().parents[2] / "configs" / "gepa.yaml"
 PRICE = {"input": 0.4, "output": 1.6}
 SMALL = "max_train: 4, max_val: 4, limit: 4"
 SETTINGS = (
+    "seeds=[0, 1]",
     f"experiments.0.benchmarks=[{{name: HotpotQABench, {SMALL}}}]",
     f"experiments.1.benchmarks=[{{name: IFBench, {SMALL}}}]",
     f"experiments.2.benchmarks=[{{name: AIMEBench, {SMALL}, repeats: 2}}]",

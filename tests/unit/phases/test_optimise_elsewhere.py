@@ -82,10 +82,9 @@ def test_a_program_that_does_not_fit_its_benchmark_says_which_one_does(tmp_path:
         ready.phase(ready.plan.cells[0], "generate")
 
 
-@pytest.mark.parametrize("experiment", range(3))
-def test_plan_estimates_every_kind_of_cell_of_the_shipped_config_within_a_factor_of_two(
-    tmp_path: Path, experiment: int
-) -> None:
+@pytest.mark.parametrize("experiment", [1, 2])
+def test_plan_estimates_cells_of_the_shipped_config_within_a_factor_of_two(tmp_path: Path, experiment: int) -> None:
+    """The first experiment, with a corpus to search, takes a minute: `python -m bench.plan_check` has it."""
     ready = prepared(CONFIGS / "gepa.yaml", tmp_path / "out", ["seeds=[0]"])
     cells = [cell for cell in ready.plan.cells if cell.experiment == experiment]
     assert {cell.optimizer for cell in cells} == {"Baseline", "GEPA-5", "MIPROv2-Light"}

@@ -125,7 +125,8 @@ def test_a_metric_without_a_spread_between_systems_has_no_best(toy_run: Path) ->
 )
 def test_a_mean_near_an_end_of_its_range_is_told_to_have_a_wide_interval(mean: float, n: int, told: bool) -> None:
     over = OverSamples(n, n, 0.1, 0.0, 0.2, "wilson")
-    row = Row("s", "b", "x", "Baseline", "m", "x", True, {"f": OverSeeds(mean, 0.0, None, None, 3)}, {"f": over}, 3, 3, n * 3, 0, 0,
-              0, 0, 1, 1, 0.0, 0.0)  # fmt: skip
+    seeds = OverSeeds(mean, 0.0, None, None, 3)
+    counts = (3, 3, n * 3, 0, 0, 0, 0, 1, 1, 0.0, 0.0)
+    row = Row("s", "b", "x", "Baseline", "m", "x", True, {"f": seeds}, {"f": over}, *counts)
     assert _near_end(row, Metric("f", "F")) is told
     assert not _near_end(row, Metric("f", "F", range=None))

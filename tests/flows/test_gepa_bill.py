@@ -93,9 +93,9 @@ def books(module_sweep: RunSweep) -> Books:
 
 
 def test_every_cell_of_the_config_has_its_row(books: Books) -> None:
-    assert len(books.results) == 3 * 3 * 3
+    assert len(books.results) == 3 * 3 * 2
     optimizers = Counter(row.get("optimizer", "Baseline") for row in books.results.values())
-    assert optimizers == {"Baseline": 9, "GEPA-5": 9, "MIPROv2-Light": 9}
+    assert optimizers == {"Baseline": 6, "GEPA-5": 6, "MIPROv2-Light": 6}
 
 
 def test_the_ledger_paid_what_the_endpoint_charged(books: Books) -> None:

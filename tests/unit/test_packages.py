@@ -17,6 +17,7 @@ def test_the_package_resolves_under_the_root(name: str) -> None:
     assert Path(importlib.import_module(name).__file__ or "").resolve().parent == ROOT / name
 
 
+@pytest.mark.slow
 def test_a_package_that_shadows_ours_is_named(tmp_path: Path) -> None:
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks/__init__.py").touch()

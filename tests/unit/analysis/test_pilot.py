@@ -53,6 +53,7 @@ def test_clusters_count_as_the_samples_they_hold() -> None:
     assert together[0] == pytest.approx(4 * alone[0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_planned_number_has_about_the_promised_power() -> None:
     rng = np.random.default_rng(4)
     pilot = rng.normal(0.08, 0.35, (300, 1))

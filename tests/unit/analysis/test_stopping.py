@@ -36,6 +36,7 @@ def _run(rng: np.random.Generator, effect: float, total: int = 400) -> tuple[str
     raise AssertionError("the last look decides")
 
 
+@pytest.mark.slow
 def test_looking_costs_no_false_alarms_and_saves_samples() -> None:
     rng = np.random.default_rng(5)
     null = [_run(rng, 0.0) for _ in range(1500)]

@@ -70,6 +70,7 @@ def finished(experiment: seedbed.Experiment) -> seedbed.Result:
     return seedbed.Result(folder)
 
 
+@pytest.mark.slow
 def test_functions_modules_and_prompts_become_tables() -> None:
     scorers = ["exact", {"name": "same", "code": same, "kind": "rate"}]
     systems = [lookup, shout, Ask(), "The capital of {country}? Name only."]

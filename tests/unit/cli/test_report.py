@@ -12,6 +12,7 @@ from seedbed.cli.main import main
 from seedbed.storage.store import write_json
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_gets_a_report_that_names_what_is_missing(
     toy_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return finished_run(tmp_path_factory.mktemp("toys"), ask=True, also="own_client")
 
 
+@pytest.mark.slow
 def test_a_system_that_calls_past_the_ledger_is_not_called_free(toys: Path, caplog: pytest.LogCaptureFixture) -> None:
     summary = json.loads((toys / "summary.json").read_text())
     rows = {row["label"]: row for row in summary["rows"]}
@@ -47,6 +48,7 @@ def test_costs_of_the_command_line_show_it_too(toys: Path, capsys: pytest.Captur
     assert "spent $?" in out
 
 
+@pytest.mark.slow
 def test_the_run_verifies(toys: Path) -> None:
     found = verify(open_run(str(toys)))
     assert found.differences == []

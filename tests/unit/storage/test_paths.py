@@ -82,6 +82,7 @@ def test_an_endpoint_that_does_not_answer_is_named(
     assert "check AWS_ENDPOINT_URL" in said
 
 
+@pytest.mark.slow
 def test_missing_rights_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from s3fs import S3FileSystem
 

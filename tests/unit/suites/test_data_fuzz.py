@@ -129,6 +129,7 @@ def _assert_a_sentence(told: str, file: Path) -> None:
     assert len(lines[0]) < 3000
 
 
+@pytest.mark.slow
 @fuzzed
 @given(target=st.sampled_from(SHIPPED), seed=st.integers(0, 2**32))
 def test_a_mutated_benchmark_is_read_as_what_it_is_or_refused_in_a_sentence(
@@ -169,6 +170,7 @@ def test_the_files_that_are_mutated_can_be_read_as_they_are(tmp_path: Path, suit
     assert (tmp_path / "out").is_dir()
 
 
+@pytest.mark.slow
 @fuzzed
 @given(suite=st.sampled_from(sorted(ANSWERS)), seed=st.integers(0, 2**32))
 def test_a_mutated_file_of_answers_is_scored_or_refused_in_a_sentence(

@@ -119,6 +119,7 @@ def test_nothing_is_pruned_while_a_sweep_is_at_work(tmp_path: Path, capsys: pyte
     assert "dropped 1 stored answers" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("each_ledger")
 def test_a_sweep_that_was_killed_keeps_nobody_from_pruning(tmp_path: Path) -> None:
     with Loopback(latency_s=60) as server:

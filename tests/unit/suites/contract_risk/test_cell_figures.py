@@ -153,6 +153,7 @@ def test_a_bare_level_has_levels_and_nothing_else() -> None:
     assert {figures[n] for n in ("parse_rate", "task_success_rate", "clause_hallucination_rate")} == {None}
 
 
+@pytest.mark.slow
 @given(
     confusion=st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3),
     invalid=st.lists(st.integers(0, 9), min_size=3, max_size=3),

@@ -80,6 +80,7 @@ def test_a_wrong_row_is_one_sentence(
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_scoring_a_file_loads_no_model_library(tmp_path: Path) -> None:
     path = _write(tmp_path / "levels.jsonl", [{"case_id": "labor-01-high", "level": "高"}])
     code = (

@@ -152,6 +152,7 @@ def test_cnbe_refuses_a_negative_cost() -> None:
         metrics.cnbe([1.0], [0.0], [-3])
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(_ROWS)
 def test_a_batch_equals_the_single_functions(rows: list[tuple[str, str | list[str], str]]) -> None:

@@ -140,6 +140,7 @@ def test_what_is_no_expression_is_refused(text: str) -> None:
         read_latex(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["9^{9^{9^9}}", "10^{10^{10}}!", "(" * 1500 + "x", "\\sqrt{" * 900 + "x"])
 def test_an_input_that_would_take_for_ever_ends_in_time_and_harms_nothing(text: str) -> None:
     algebra = Algebra(limit_s=2)

@@ -89,6 +89,7 @@ def test_a_loose_check_overlooks_a_first_and_last_line_and_asterisks(
     assert not check.strict
 
 
+@pytest.mark.slow
 def test_checkers_may_be_used_by_many_threads_at_once_from_the_first_moment() -> None:
     """In a process of its own, where none of the libraries behind them has been imported yet."""
     code = """

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from seedbed.errors import UserError
+from seedbed.lm.usable_models import refuse_unusable
 from seedbed.storage.paths import as_root
-from seedbed.sweep.checks import missing_keys
 from seedbed.sweep.config import SweepConfig, load_config
 from seedbed.sweep.plan import Plan, make_plan
 
@@ -49,7 +49,7 @@ class ConfigRequest(BaseModel):
         overrides = [*self.overrides, *self._own_overrides(own)]
         config, source = load_config(Path(self.config), overrides)
         plan = make_plan(config, source)
-        missing_keys(config, source)
+        refuse_unusable(config, source)
         plan.load_benchmarks()
         return plan, as_root(config.out)
 

@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 
 from seedbed.api.experiment import Experiment
 from seedbed.api.result import Result
-from seedbed.local.launch import check_runner, run_sweep
+from seedbed.lm.usable_models import refuse_unusable
+from seedbed.local.launch import get_ready, run_sweep
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
-from seedbed.storage.paths import as_root, file_mask
+from seedbed.storage.paths import as_writable_root, file_mask
 from seedbed.storage.redact import redact
 from seedbed.storage.yamlfile import YamlFile
-from seedbed.sweep.checks import missing_keys
 from seedbed.sweep.config import SweepConfig, check_config, load_config
 from seedbed.sweep.identity import data_hash
 from seedbed.sweep.plan import Plan, make_plan
@@ -40,8 +40,8 @@ def run(config: Config, *, fresh: bool = False, replay: bool = False, **override
         data_hash.cache_clear()
         loaded, source = _loaded(config, overrides)
         plan = make_plan(loaded, source)
-        if not replay:
-            missing_keys(loaded, source)
+        for warning in [] if replay else refuse_unusable(loaded, source):
+            _show_warning(warning)
         for warning in plan.load_benchmarks():
             _show_warning(warning)
         return _run(plan, fresh=fresh, replay=replay)
@@ -55,10 +55,10 @@ async def arun(config: Config, *, fresh: bool = False, replay: bool = False, **o
 
 
 def _run(plan: Plan, *, fresh: bool, replay: bool) -> Result:
-    check_runner(plan.config.runner)
-    root = as_root(plan.config.out)
+    root = as_writable_root(plan.config.out)
     if not replay:
         refuse_small_budget(plan, root, _show_warning, fresh=fresh)
+    get_ready(plan.config.runner)
     folder = prepare(plan, root, fresh=fresh, replay=replay)
     with show_progress(folder):
         launched = run_sweep(folder, plan.config.runner)

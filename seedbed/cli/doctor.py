@@ -78,12 +78,11 @@ def _embeddings() -> None:
 def _models(path: Path) -> list[str]:
     """Ask every model of a config something small; the calls are counted in a ledger of their own."""
     from seedbed.lm.probe import probe
-    from seedbed.sweep.checks import missing_keys
+    from seedbed.lm.usable_models import refuse_unusable
     from seedbed.sweep.config import load_config
 
     config, source = load_config(path)
-    missing_keys(config, source)
-    problems: list[str] = []
+    problems = refuse_unusable(config, source)
     for name, model in config.models.items():
         found = probe(model, server.probes())
         if found.error is not None:

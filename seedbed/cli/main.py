@@ -8,9 +8,11 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from seedbed import __version__
 from seedbed.cli.again import same_command
+from seedbed.cli.parsing import Parser
 from seedbed.errors import Signalled, UserError
 from seedbed.local.signals import interrupt, on_signal
 from seedbed.storage.paths import explain, file_mask
@@ -35,10 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
-    parser = _parser()
+    parser = make_parser()
+    if words and words[0].startswith("-") and words[0] not in parser.options:
+        parser.refuse_option(words[0])
     arguments, rest = parser.parse_known_args(words)
     if rest and arguments.command != "score":
-        parser.error(f"unrecognised arguments: {' '.join(rest)}")
+        parser.refuse_unknown(rest, arguments.command)
     arguments.rest = rest
     return arguments
 
@@ -65,15 +69,17 @@ def _run(arguments: argparse.Namespace) -> int:
         return EXIT_USAGE
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """All commands with their arguments."""
+    parser = Parser(
         prog="seedbed", description="LLM experiments over seeds, benchmarks and systems, with every token counted."
     )
     parser.add_argument("--version", action="version", version=f"seedbed {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
-    def add(name: str, text: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=text, description=text)
+    def add(name: str, text: str, **settings: Any) -> Parser:
+        parser.commands[name] = commands.add_parser(name, help=text, description=text, **settings)
+        return parser.commands[name]
 
     init = add("init", "Write an example to start from: a commented config with its data, which runs offline at once.")
     init.add_argument(
@@ -119,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
     _add_results(add)
     told = "Score answers made elsewhere; `seedbed score SUITE --help` lists the suite's options."
-    score = commands.add_parser("score", help=told, add_help=False)
+    score = add("score", told, add_help=False)
     for name in ("suite", "file"):
         score.add_argument(name, nargs="?")
     score.add_argument("--out")
@@ -171,12 +177,14 @@ def _parser() -> argparse.ArgumentParser:
         "--plugin", metavar="MODULE", action="append", default=[], help="import a module of one's own first"
     )
     add("schema", "Print the JSON schema of a config (configs/schema.json is made from it).")
+    completion = add("completion", "Print what lets a shell complete commands, options and names of sweeps.")
+    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     doctor = add("doctor", "Check versions, server, keys and weights on this machine, and the models of a config.")
     doctor.add_argument("config", metavar="CONFIG", nargs="?", help="ask each of its models something small, for real")
     return parser
 
 
-def _add_nightly(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+def _add_nightly(add: Callable[[str, str], Parser]) -> None:
     """Commands for schedules, workers and baselines."""
     for name, text in (
         ("deploy", "Register sweep, nightly and rescore with the Prefect server, and what watches them."),
@@ -199,7 +207,7 @@ def _add_nightly(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
     baseline.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
 
 
-def _add_results(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+def _add_results(add: Callable[[str, str], Parser]) -> None:
     """Commands on the results of sweeps."""
     report = add("report", "Write tables, plots and report of a sweep again from its stored rows.")
     report.add_argument("--open", action="store_true", help="open the report in a browser")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from seedbed.cli.main import EXIT_OK
+from seedbed.lm.usable_models import check_model_names
 from seedbed.local.server import probes
 from seedbed.phases.budget_check import check_budget
 from seedbed.phases.forecast import LATENCIES, REPLIES, Forecast, Range, SweepForecast, forecast, kind_of
@@ -20,6 +21,8 @@ from seedbed.sweep.plan import Plan, make_plan
 def run(arguments: argparse.Namespace) -> int:
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
+    for warning in check_model_names(config, source):
+        show_warning(warning)
     show_warnings(plan)
     found = forecast(plan, as_root(arguments.out or config.out), probes=probes())
     if arguments.json:

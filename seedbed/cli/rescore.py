@@ -12,12 +12,14 @@ from seedbed.local.progress_bar import show_progress
 
 def run(arguments: argparse.Namespace) -> int:
     """A new run of the sweep with the cells it had; calls of a judge that are known already are not paid again."""
-    from seedbed.local.launch import check_runner, run_sweep
+    from seedbed.local.launch import get_ready, run_sweep
     from seedbed.phases.prepare import prepare
+    from seedbed.storage.paths import refuse_unwritable
 
     found = locate(arguments.sweep, arguments.out)
     plan = found.plan
-    check_runner(plan.config.runner)
+    refuse_unwritable(found.store.root)
+    get_ready(plan.config.runner)
     folder = prepare(plan, found.store.root, rescore=True)
     print(f"{plan.config.name}: scoring the stored answers of {len(plan.cells)} cells again, results in {folder}")
     to_go_on = "give the same command again to go on."

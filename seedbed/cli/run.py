@@ -11,14 +11,14 @@ from pathlib import Path
 from seedbed.cli.again import same_command
 from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from seedbed.cli.plan import show_warning, show_warnings
-from seedbed.local.launch import Launched, check_runner, run_sweep
+from seedbed.lm.usable_models import refuse_unusable
+from seedbed.local.launch import Launched, get_ready, run_sweep
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
 from seedbed.phases.received import is_archive, unpack_to_run
-from seedbed.storage.paths import as_root
+from seedbed.storage.paths import as_writable_root
 from seedbed.storage.store import read_json
-from seedbed.sweep.checks import missing_keys
 from seedbed.sweep.config import load_config
 from seedbed.sweep.plan import make_plan
 
@@ -30,12 +30,14 @@ def run(arguments: argparse.Namespace) -> int:
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
     if not arguments.replay:
-        missing_keys(config, source)
+        for warning in refuse_unusable(config, source):
+            show_warning(warning)
     show_warnings(plan)
-    root = as_root(arguments.out or config.out)
-    check_runner(plan.config.runner)
+    root = as_writable_root(arguments.out or config.out)
     if not arguments.replay:
         refuse_small_budget(plan, root, show_warning, fresh=arguments.fresh)
+    # Before a folder is made: a run that cannot start is not to be taken for the newest.
+    get_ready(plan.config.runner)
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
     print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
     # From here on there is something to go on with; --fresh would start over.

@@ -45,11 +45,15 @@ class Launched:
         return self.api_url.removesuffix("/api")
 
 
-def check_runner(runner: RunnerConfig) -> None:
-    """A cluster that is not there is said before a folder is made for the run."""
+def get_ready(runner: RunnerConfig) -> None:
+    """What can be refused before a folder is made for a run: a home that cannot be written, a server that does not
+    start or answer, packages that shadow ours, a cluster that is not there."""
+    if "PREFECT_API_URL" not in os.environ and server.running() is None:
+        print("starting the Prefect server; this takes some seconds, and it stays for later runs", flush=True)
+    os.environ.update(server.client_environment())
+    runners = import_flows("runners")
     if runner.remote:
-        os.environ.update(server.client_environment())
-        import_flows("runners").task_runner(runner)
+        runners.task_runner(runner)
 
 
 def run_sweep(

@@ -187,8 +187,17 @@ def _address() -> dict[str, str]:
 
 
 def _home() -> Path:
-    home().mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        home().mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable_home(str(error.strerror)) from None
+    if not os.access(home(), os.W_OK | os.X_OK):
+        raise _unusable_home("it cannot be written")
     return home()
+
+
+def _unusable_home(why: str) -> UserError:
+    return UserError(f"{home()}: cannot be Seedbed's own folder ({why}); name another with SEEDBED_HOME.")
 
 
 def _recorded() -> Server | None:

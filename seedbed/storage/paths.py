@@ -70,6 +70,22 @@ def as_root(text: str) -> Path:
     return path
 
 
+def as_writable_root(text: str) -> Path:
+    """The root for results that are yet to come; a folder that cannot be written is refused now."""
+    root = as_root(text)
+    refuse_unwritable(root)
+    return root
+
+
+def refuse_unwritable(root: Path) -> None:
+    """Refuse a folder in which no file can be made. Nothing is made to find out."""
+    if not is_local(root):
+        return
+    there = next(part for part in (root, *root.parents) if part.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there}: cannot be written, so results cannot go to {root}; name another with --out.")
+
+
 def local_path(text: str, option: str) -> Path:
     """A folder on a disk, where nothing else will do."""
     if "://" in text:

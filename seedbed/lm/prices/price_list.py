@@ -85,6 +85,18 @@ def chat_models() -> list[str]:
     return [name for name, entry in _price_list().items() if entry.get("mode") == "chat" and name != "sample_spec"]
 
 
+@lru_cache(maxsize=1)
+def models_by_provider() -> Mapping[str, list[str]]:
+    """Names of the list by provider, without the provider's name in front."""
+    found: dict[str, list[str]] = {}
+    for name, entry in _price_list().items():
+        provider = str(entry.get("litellm_provider") or "")
+        prefix, slash, rest = name.partition("/")
+        found.setdefault(prefix if slash else provider, []).append(rest if slash else name)
+        found.setdefault(provider, [])
+    return found
+
+
 def _entry_of(price: Price) -> Entry:
     """A config's price, which is in dollars per million tokens, in the words of the list."""
     found = _named(price, "")

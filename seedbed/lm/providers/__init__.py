@@ -22,7 +22,7 @@ _SPEAKS_OPENAI = frozenset(
 
 MakeProvider = Callable[[str, ModelConfig], Provider]
 """From the name behind the prefix and the model's settings."""
-__all__ = ["Attempt", "Provider", "make_provider", "provider"]
+__all__ = ["Attempt", "Provider", "make_provider", "prefixes", "provider"]
 MakeT = TypeVar("MakeT", bound=MakeProvider)
 
 _OPENAI = "seedbed.lm.providers.openai_http:OpenAIHttpProvider"
@@ -44,6 +44,11 @@ def provider(prefix: str) -> Callable[[MakeT], MakeT]:
         return make
 
     return register
+
+
+def prefixes() -> set[str]:
+    """What a model's name may begin with, litellm's many others apart."""
+    return {*_BY_PREFIX, *_SPEAKS_OPENAI}
 
 
 def make_provider(model: ModelConfig) -> Provider:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.cli.main import _parser
+from seedbed.cli.main import make_parser
 from tests.support.tutorials import documented_commands
 
 COMMANDS = documented_commands()
@@ -21,5 +21,5 @@ def test_a_documented_command_is_understood(page: Path, words: list[str]) -> Non
     # Options stand in brackets, alternatives beside a bar, numbers as a letter.
     plain = [word.strip("[]").split("|")[0] for word in words if word not in ("...", "…")]
     plain = ["1" if word in ("D", "N") else word for word in plain]
-    _, rest = _parser().parse_known_args(plain)
+    _, rest = make_parser().parse_known_args(plain)
     assert not rest or plain[0] == "score", f"{page.name}: unknown: {rest}"

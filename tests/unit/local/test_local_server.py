@@ -15,6 +15,7 @@ from seedbed.cli.main import main
 from seedbed.errors import UserError
 from seedbed.local import server
 from seedbed.local.identity import SERVER_MODULE, birth
+from tests.support.sweeps import OFFLINE
 
 
 @pytest.fixture
@@ -93,3 +94,28 @@ def test_a_server_that_does_not_answer_is_not_ended_by_who_wants_one(
             server.start()
         assert busy.poll() is None
         busy.kill()
+
+
+@pytest.mark.parametrize("place", ["taken", "taken/home"])
+def test_a_home_that_cannot_be_made_is_a_sentence_and_leaves_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    (tmp_path / "taken").write_text("", encoding="utf-8")
+    (tmp_path / "tryout.yaml").write_text(OFFLINE, encoding="utf-8")
+    monkeypatch.setenv("SEEDBED_HOME", str(tmp_path / place))
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    assert main(["run", str(tmp_path / "tryout.yaml"), "--out", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert "name another with SEEDBED_HOME" in told[0]
+    assert not (tmp_path / "out" / "sweeps").exists()
+
+
+def test_a_run_that_cannot_reach_its_server_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tryout.yaml").write_text(OFFLINE, encoding="utf-8")
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    assert main(["run", str(tmp_path / "tryout.yaml"), "--out", str(tmp_path / "out")]) == 2
+    assert "no server answers there" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "sweeps").exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from seedbed.cli.main import main
 from seedbed.errors import UserError
-from seedbed.storage.paths import as_path, as_root, explain, is_local
+from seedbed.storage.paths import as_path, as_root, as_writable_root, explain, is_local
 from seedbed.storage.store import Store, write_text
 from tests.support.s3 import S3Server
 
@@ -120,3 +122,21 @@ def test_results_on_object_storage_want_a_ledger(
 def test_what_needs_a_disk_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     said = _said(capsys, "meta", "rag_quality", "--judge", "offline/judge", "--out", "s3://bucket/x")
     assert said == "seedbed: --out s3://bucket/x: must be a folder on this machine.\n"
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    code = "import sys; from seedbed.storage.paths import as_writable_root; as_writable_root(sys.argv[1])"
+    # To root everything is allowed unless it gives that up.
+    as_anybody = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*as_anybody, sys.executable, "-c", code, str(tmp_path / "a" / "b")], capture_output=True, text=True
+    )
+    assert f"UserError: {tmp_path}: cannot be written, so results cannot go to" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("", encoding="utf-8")
+    with pytest.raises(UserError, match="results go into a folder, but this is a file"):
+        as_writable_root(str(tmp_path / "taken"))

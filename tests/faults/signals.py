@@ -28,6 +28,8 @@ from tests.support.loopback import Loopback
 
 _LATENCY_S = 0.3
 """Long enough that calls are in flight at most moments, and far shorter than the grace they get."""
+_IN_FLIGHT = 16
+"""Twice what the target has in flight: those that were about to be sent when the signal came."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,16 @@ class Ended:
     lost: int
     phases: Counter[str]
     """Those whose calls had just begun; none where there was nothing to sum up yet."""
+    asked_after: int
+    """Requests that came after the signal; 0 where it ended before it."""
 
     def problems(self) -> Iterator[str]:
         """What a user would miss."""
         number, said = self.moment.number, self.said
+        if self.asked_after > _IN_FLIGHT:
+            yield f"it went on: {self.asked_after} requests came after the signal"
         if self.code == 0 and "summary.md" in said:
-            return  # it was done before
+            return  # it was done before, or had nothing left to ask
         if self.code == -number and not said.strip():
             return  # before there was anybody to hear it
         if "Traceback" in said:
@@ -84,14 +90,17 @@ def signalled(target: Target, moment: Moment) -> Ended:
     attacked = target.begin()
     due = time.monotonic() + (moment.after_s or 0.0)
     wanted = moment.after_requests if moment.after_s is None else 0
+    asked: int | None = None
     if attacked.wait_until(lambda: time.monotonic() >= due and attacked.requests >= wanted, LIMIT_S):
+        asked = attacked.requests
         attacked.process.send_signal(moment.number)
         if moment.second_after_s is not None:
             time.sleep(moment.second_after_s)
             attacked.process.send_signal(moment.number)
     code = attacked.end(LIMIT_S)
     lost, phases = _since(target, before)
-    return Ended(moment, code, log.read_bytes()[offset:].decode("utf-8", "replace"), lost, phases)
+    said = log.read_bytes()[offset:].decode("utf-8", "replace")
+    return Ended(moment, code, said, lost, phases, 0 if asked is None else attacked.requests - asked)
 
 
 def _last_attempt(target: Target) -> int:
@@ -126,7 +135,8 @@ def campaign(folder: Path, moments: int, seed: int) -> list[str]:
             ended = signalled(target, moment)
             found = [f"moment {count} ({moment}): {problem}" for problem in ended.problems()]
             problems += found
-            print(f"{count}: {moment} -> {ended.code}, {dict(ended.phases)}, {len(found)} problems", flush=True)
+            told = f"{ended.code}, {dict(ended.phases)}, {ended.asked_after} requests after it, {ended.lost} lost"
+            print(f"{count}: {moment} -> {told}, {len(found)} problems", flush=True)
             if ended.code == 0:
                 sweeps += 1
                 target = Target(folder / f"sweep{sweeps}", server, whole=True)
@@ -139,6 +149,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, help="where to work (default: a new folder)")
     given = parser.parse_args()
+    # A job in the background of a shell ignores Ctrl-C, and so would all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     problems = campaign(given.folder or Path(tempfile.mkdtemp(prefix="signals-")), given.moments, given.seed)
     for problem in problems:
         print(f"NOT HELD: {problem}")

@@ -25,15 +25,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. A user's mistake is one sentence and exit code 2, never a traceback; a signal ends it with 128 and
     its number."""
     words = list(sys.argv[1:] if argv is None else argv)
-    arguments = argparse.Namespace(command=None)
-    try:
-        with on_signal(interrupt):
+    arguments, leaving = argparse.Namespace(command=None), False
+
+    def listen(number: int) -> None:
+        if not leaving:
+            interrupt(number)
+
+    with on_signal(listen):
+        try:
             arguments = _parsed(words)
             return _run(arguments)
-    except KeyboardInterrupt as stop:
-        again = same_command(arguments) if arguments.command in ("run", "demo") else shlex.join(["seedbed", *words])
-        print(f"\nStopped. To go on: {again}", file=sys.stderr)
-        return stop.exit_code if isinstance(stop, Signalled) else EXIT_INTERRUPTED
+        except KeyboardInterrupt as stop:
+            leaving = True  # its last words are said whole
+            again = same_command(arguments) if arguments.command in ("run", "demo") else shlex.join(["seedbed", *words])
+            print(f"\nStopped. To go on: {again}", file=sys.stderr, flush=True)
+            return stop.exit_code if isinstance(stop, Signalled) else EXIT_INTERRUPTED
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:

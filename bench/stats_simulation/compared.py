@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bench.stats_simulation.draws import Floats, Setting
-from seedbed.analysis.columns import Columns, estimate
+from seedbed.analysis.columns import Columns
 from seedbed.analysis.intervals import mean_ends, wilson, wilson_applies
-from seedbed.analysis.paired import PairedColumns, how_far, paired_columns
+from seedbed.analysis.paired import PairedColumns, difference_ends, paired_columns
 from seedbed.analysis.seeds import seed_spread
 
 FLIPS = 1999
@@ -29,9 +29,7 @@ def means(values: Floats, setting: Setting) -> tuple[Floats, Floats]:
 
 def differences(values: Floats, setting: Setting) -> tuple[Floats, Floats]:
     """As `compare_paired` has them for systems that seeds do not change."""
-    columns, most = columns_of(values, setting), np.ones(values.shape[2])
-    far = how_far(columns.values, most)
-    return estimate(columns.sums, columns.counts, -far, far).interval(-most, most)
+    return difference_ends(columns_of(values, setting), np.ones(values.shape[2]))
 
 
 def compared(own: Floats, base: Floats, setting: Setting, *, seeds: bool, flips: int = FLIPS) -> PairedColumns:

@@ -8,6 +8,7 @@ from bench.stats_simulation.draws import Ints, scores, stream
 from bench.stats_simulation.tables import GOALS, line, table
 from seedbed.analysis.jackknife import around
 from seedbed.analysis.means import over_seeds
+from seedbed.analysis.paired import ALPHA
 
 
 def missing(sweeps: int, hard: bool, n: int = 100, share: float = 0.2) -> tuple[float, float, float]:
@@ -41,27 +42,35 @@ def seeds_study(sweeps: int, seeds: int) -> float:
     return sum(f.ci_low is not None and f.ci_high is not None and f.ci_low <= 0.6 <= f.ci_high for f in found) / sweeps
 
 
-def jackknife_study(sweeps: int, samples: int, blocks: int = 20) -> float:
-    """Coverage of the jackknife for a ratio of sums, the F1 of a class from hits, false and missed ones."""
+def jackknife_study(sweeps: int, samples: int, blocks: int = 20) -> tuple[float, float, float]:
+    """Coverage of the jackknife for a ratio of sums, the F1 of a class from hits, false and missed ones; of the
+    difference of two systems that are equal; and how often these are called different."""
     # A sample is a hit with chance 0.3, false 0.2, missed 0.1, else nothing: F1 = 2*0.3 / (2*0.3 + 0.2 + 0.1).
-    truth, covered = 0.6 / 0.9, 0
-
-    def f1(kinds: Ints) -> float:
-        hit, false, lost = ((kinds == kind).sum() for kind in range(3))
-        return float(2 * hit / (2 * hit + false + lost))
-
-    rng = stream("jackknife", samples)
+    truth, counts = 0.6 / 0.9, np.zeros(3)
+    rng = stream("jackknife", samples, blocks)
+    kept = [np.arange(samples) % blocks != block for block in range(blocks)]
     for _ in range(sweeps):
-        kinds = rng.choice(4, samples, p=[0.3, 0.2, 0.1, 0.4])
-        parts = [f1(kinds[np.arange(samples) % blocks != block]) for block in range(blocks)]
-        found = around(f1(kinds), parts, samples, (0.0, 1.0), difference=False)
-        covered += found.low <= truth <= found.high
-    return covered / sweeps
+        own, base = (rng.choice(4, samples, p=[0.3, 0.2, 0.1, 0.4]) for _ in range(2))
+        figures = [(_class_f1(own[keep]), _class_f1(base[keep])) for keep in kept]
+        mean = around(_class_f1(own), [a for a, _ in figures], samples, (0.0, 1.0), difference=False)
+        apart = _class_f1(own) - _class_f1(base)
+        both = around(apart, [a - b for a, b in figures], samples, (-1.0, 1.0), difference=True)
+        counts += [mean.low <= truth <= mean.high, both.low <= 0 <= both.high, (both.p or 1.0) < ALPHA]
+    covered, difference, alarms = (counts / sweeps).tolist()
+    return covered, difference, alarms
+
+
+def _class_f1(kinds: Ints) -> float:
+    hit, false, lost = ((kinds == kind).sum() for kind in range(3))
+    return float(2 * hit / (2 * hit + false + lost))
 
 
 def show_figures(sweeps: int) -> None:
     table(["other intervals", "covered"])
     for seeds in (2, 3, 5, 10):
         line(f"t interval over {seeds} seeds", GOALS["mean"].cell(seeds_study(sweeps, seeds)))
-    for samples in (60, 300):
-        line(f"jackknife of a class F1, {samples} samples", GOALS["mean"].cell(jackknife_study(sweeps, samples)))
+    table(["jackknife of a class F1", "covered", "difference covered", "false alarms"])
+    for samples, blocks in ((60, 6), (60, 20), (300, 20)):
+        covered, difference, alarms = jackknife_study(sweeps, samples, blocks)
+        shown = GOALS["mean"].cell(covered), GOALS["difference"].cell(difference), GOALS["alarms"].cell(alarms)
+        line(f"{samples} samples in {blocks} blocks", *shown)

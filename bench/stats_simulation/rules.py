@@ -17,7 +17,7 @@ from seedbed.analysis.gate_rule import PASS_WEIGHT, lower_bound
 from seedbed.analysis.paired import sample_p
 from seedbed.analysis.power import Sized, detectable
 
-_STUDIES = (40, 40, 40, 200)
+_STUDIES = (200, 200, 200, 2000)
 """That print `detectable`, in rounds; the middle one of the last values is tried."""
 
 

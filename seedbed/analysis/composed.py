@@ -68,9 +68,7 @@ def _missing_shift(table: ScoreTable, labels: Sequence[str], metric: Metric) -> 
 
 
 def _composed_extremes(found: Around, shift: float) -> tuple[Extreme, Extreme]:
-    low, high = (
-        replace(found, value=found.value + by, low=found.low + by, high=found.high + by) for by in (-shift, shift)
-    )
+    low, high = (found.moved(by) for by in (-shift, shift))
     return (
         Extreme(low.value, low.low, low.high, low.p),
         Extreme(high.value, high.low, high.high, high.p),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from seedbed.analysis.comparisons import Measured
 from seedbed.analysis.paired import ALPHA, finite, tidy
-from seedbed.analysis.power import detectable
+from seedbed.analysis.power import Sized, detectable
 from seedbed.analysis.results import Comparison
 from seedbed.analysis.seeds import ONE_SEED, SeedSpread, pooled_over_benchmarks, widened
 from seedbed.analysis.significance import holm
@@ -71,12 +71,10 @@ def _with_seeds(m: Measured, spread: SeedSpread) -> Measured:
             m, sized=None, comparison=replace(c, p=None, test=None, ci_low=None, ci_high=None, reason=ONE_SEED)
         )
     tested = None if math.isnan(float(p[0])) else tidy(float(p[0]))
-    errors = [(float(error[0]), float(degrees[0])) for error, degrees in spread.errors()]
     return replace(
         m,
         spread=spread,
-        sized=m.sized
-        and replace(m.sized, errors=[*m.sized.errors, *errors], test="t" if m.sized.test == "t" else "flips"),
+        sized=m.sized and _sized_over_seeds(m.sized, spread),
         comparison=replace(
             c,
             p=tested,
@@ -84,6 +82,16 @@ def _with_seeds(m: Measured, spread: SeedSpread) -> Measured:
             ci_low=finite(float(low[0])),
             ci_high=finite(float(high[0])),
         ),
+    )
+
+
+def _sized_over_seeds(sized: Sized, spread: SeedSpread) -> Sized:
+    errors = [(float(error[0]), float(degrees[0])) for error, degrees in spread.errors()]
+    return replace(
+        sized,
+        errors=[*sized.errors, *errors],
+        test="t" if sized.test == "t" else "flips",
+        deviation=None if spread.deviation is None else float(spread.deviation[0]),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seedbed.analysis.bootstrap import points_only
@@ -43,12 +43,24 @@ class Around:
 
     @property
     def p(self) -> float | None:
-        if self.error < 1e-12:
-            # No block changes the figure: nothing varies, so nothing can be tested unless it is 0.
+        """By the estimate that the interval of a difference is made from, so that both say the same of 0."""
+        error = float(self.estimate.error[0])
+        if not math.isfinite(error):
+            # No block changes a figure without a range: nothing varies, so nothing can be tested unless it is 0.
             return 1.0 if abs(self.value) < 1e-12 else None
         from scipy.special import stdtr
 
-        return 2 * float(stdtr(self.blocks - 1, -abs(self.value) / self.error))
+        return 2 * float(stdtr(self.estimate.degrees[0], -abs(float(self.estimate.mean[0])) / error))
+
+    def moved(self, by: float) -> Around:
+        """The same around another value."""
+        return replace(
+            self,
+            value=self.value + by,
+            low=self.low + by,
+            high=self.high + by,
+            estimate=replace(self.estimate, mean=self.estimate.mean + by),
+        )
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from seedbed.analysis.columns import (
     over_columns,
     plain_means,
 )
+from seedbed.analysis.intervals import mean_ends
 from seedbed.analysis.power import Sized, detectable
 from seedbed.analysis.seeds import SeedSpread, seed_spread, widened
 from seedbed.analysis.significance import mcnemar_p, sign_flip_p
@@ -120,6 +121,7 @@ class PairedColumns:
         errors = [(float(self.plain.error[column]), float(self.plain.degrees[column]))]
         if self.spread is not None:
             errors += [(float(error[column]), float(df[column])) for error, df in self.spread.errors()]
+        deviation = None if self.spread is None else self.spread.deviation
         return Sized(
             n=int(n),
             n_clusters=clusters,
@@ -128,6 +130,7 @@ class PairedColumns:
             errors=errors,
             most=most,
             test="mcnemar" if self.exact[column] and self.spread is None else "flips",
+            deviation=None if deviation is None else float(deviation[column]),
         )
 
 
@@ -143,9 +146,7 @@ def paired_columns(
     import numpy as np
 
     most = np.array([high - low for low, high in map(ends_of, ranges)])
-    far = how_far(columns.values, most)
-    made = estimate(columns.sums, columns.counts, -far, far)
-    low, high = made.interval(-most, most)
+    low, high = difference_ends(columns, most)
     p = sample_p(columns, exact, rng, flips)
     if spread is not None:
         p, (low, high) = widened(spread, p, (low, high), (-most, most))
@@ -154,7 +155,26 @@ def paired_columns(
     return PairedColumns(columns, centre, low, high, p, plain, spread, exact, most)
 
 
-def how_far(differences: Floats, most: Floats) -> Floats:
+def difference_ends(columns: Columns, most: Floats) -> tuple[Floats, Floats]:
+    """The interval of each column's mean difference; `most` is the largest that the range allows.
+
+    Where no difference goes the other way, the far end is at least that of a mean of such values: when few are seen
+    and all on one side, those not seen lie further out than an interval with equal arms reaches.
+    """
+    import numpy as np
+
+    far = _how_far(columns.values, most)
+    low, high = estimate(columns.sums, columns.counts, -far, far).interval(-most, most)
+    values, zero = np.nan_to_num(columns.values), np.zeros_like(most)
+    up, down = (np.isfinite(most) & (sign * values >= 0).all(axis=0) for sign in (1, -1))
+    if up.any():
+        high = np.where(up, np.maximum(high, mean_ends(columns.sums, columns.counts, zero, most)[1]), high)
+    if down.any():
+        low = np.where(down, np.minimum(low, -mean_ends(-columns.sums, columns.counts, zero, most)[1]), low)
+    return low, high
+
+
+def _how_far(differences: Floats, most: Floats) -> Floats:
     """Of each column, where the pseudo-samples lie: as far out as the differences that make up the spread, with half a
     one at the end of the range counted among them. Single 0/1 answers leave it at the end; the means of several seeds
     seldom go there, and neither need the pseudo-samples."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from seedbed.analysis.columns import by_seed, numbered
-from seedbed.analysis.seeds import SeedSpread, seed_spread
+from seedbed.analysis.seeds import seed_spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,23 +70,9 @@ def variance_parts(differences: Floats, clusters: Sequence[Hashable] | None = No
     if s < 2:
         # All of it is taken for the samples': more seeds would lower a part of it, so this is enough.
         return Parts(a, 0.0, 0.0, int(c), 1, n / c)
-    e = _residual(differences, places, spread)
+    assert spread.rest is not None
+    e = float(spread.rest[0])
     return Parts(max(0.0, (a - e) / s), max(0.0, (b - e) / c), e, int(c), int(s), n / c)
-
-
-def _residual(differences: Floats, places: NDArray[np.int64], spread: SeedSpread) -> float:
-    """Mean square of what neither sample nor seed explains."""
-    import numpy as np
-
-    kept = ~np.isnan(differences).all(axis=1)
-    values, where = differences[kept], places[kept]
-    known = ~np.isnan(values)
-    centred = np.where(known, values - spread.mean[0], 0.0)
-    psi = np.zeros((int(places.max()) + 1, values.shape[1]))
-    np.add.at(psi, where, centred)
-    psi = psi[np.unique(where)] * (float(spread.clusters[0]) / len(values))
-    apart = psi - psi.mean(axis=1, keepdims=True) - psi.mean(axis=0, keepdims=True)
-    return float(np.square(apart).sum() / ((psi.shape[0] - 1) * (psi.shape[1] - 1)))
 
 
 def _detectable_variance(difference: float, power: float) -> float:

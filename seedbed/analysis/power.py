@@ -37,6 +37,8 @@ class Sized:
     most: float
     """The largest difference that the range allows; infinite without a range."""
     test: TestKind = "flips"
+    deviation: float | None = None
+    """Of the mean difference itself, where the errors take it for larger than it is."""
 
 
 def detectable(sized: Sized, level: float, power: float = POWER) -> float | None:
@@ -50,7 +52,7 @@ def detectable(sized: Sized, level: float, power: float = POWER) -> float | None
 
 def _of_means(sized: Sized, level: float, power: float) -> float | None:
     """By the errors, and by the number of clusters that must differ at all before any p is below the level."""
-    demands = [_multiple(degrees, level, power) * error for error, degrees in sized.errors]
+    demands = [_demand(error, degrees, sized.deviation, level, power) for error, degrees in sized.errors]
     if sized.test == "t":
         return max(demands, default=None)
     if sized.n_clusters <= _FEW_CLUSTERS and sized.errors:
@@ -59,15 +61,19 @@ def _of_means(sized: Sized, level: float, power: float) -> float | None:
     return max([*demands, _share_that_differs(sized.n_clusters, level, power) * sized.step])
 
 
-def _multiple(degrees: float, level: float, power: float) -> float:
-    """How many standard errors a difference must be. With few degrees of freedom an error is more often too small than
-    too large, so that it is taken as what half of all studies would exceed."""
+def _demand(error: float, degrees: float, deviation: float | None, level: float, power: float) -> float:
+    """The difference that a test with this standard error asks for. With few degrees of freedom an error is more often
+    too small than too large, so that it is taken as what half of all studies would exceed."""
     from scipy.special import gammaincinv, nctdtrinc, stdtrit
 
+    spread = error if deviation is None else deviation
+    if not spread > 0 or not error > 0:
+        return spread
+    limit = float(stdtrit(degrees, 1 - level / 2)) * error / spread
     if degrees > _MANY_DEGREES:
-        return float(stdtrit(degrees, 1 - level / 2)) + float(stdtrit(degrees, power))
+        return spread * (limit + float(stdtrit(degrees, power)))
     median = math.sqrt(2 * float(gammaincinv(degrees / 2, 0.5)) / degrees)
-    return float(nctdtrinc(degrees, 1 - power, stdtrit(degrees, 1 - level / 2))) / median
+    return spread * float(nctdtrinc(degrees, 1 - power, limit)) / median
 
 
 def _share_that_differs(clusters: int, level: float, power: float) -> float:

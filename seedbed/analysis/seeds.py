@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class SeedSpread:
     seeds: Floats
     benchmarks: int = 1
     """How many benchmarks of the same system the spread over seeds was taken from."""
+    rest: Floats | None = None
+    """Mean square of what neither cluster nor seed explains (E), held by A and B both; None where it is not known."""
 
     @property
     def known(self) -> bool:
@@ -45,7 +47,19 @@ class SeedSpread:
             self.clusters[at],
             self.seeds[at],
             self.benchmarks,
+            None if self.rest is None else self.rest[at],
         )
+
+    @property
+    def deviation(self) -> Floats | None:
+        """Of the mean difference. The errors are larger than it: they count what neither explains twice."""
+        import numpy as np
+
+        if self.rest is None:
+            return None
+        a, b = (np.maximum(part - self.rest, 0) for part in (self.between_clusters, self.between_seeds))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.sqrt((a + b + self.rest) / (self.clusters * self.seeds))
 
     def errors(self) -> list[tuple[Floats, Floats]]:
         """Standard errors with their degrees of freedom: over both, and over seeds alone where one benchmark speaks."""
@@ -82,7 +96,9 @@ def seed_spread(differences: Floats, clusters: Ints) -> SeedSpread:
         by_cluster, by_seed = psi.sum(axis=1) / seeds, psi.sum(axis=0) / n_clusters
         a = seeds * np.square(by_cluster).sum(axis=0) / (n_clusters - 1)
         b = n_clusters * np.square(by_seed).sum(axis=0) / (seeds - 1)
-    return SeedSpread(mean, a, b, n_clusters, seeds)
+        both = np.where((present > 0)[:, None, :] & columns[None, :, :], by_cluster[:, None, :] + by_seed, 0.0)
+        e = np.square(psi - both).sum(axis=(0, 1)) / ((n_clusters - 1) * (seeds - 1))
+    return SeedSpread(mean, a, b, n_clusters, seeds, rest=e)
 
 
 def _filled(differences: Floats) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
@@ -110,9 +126,7 @@ def pooled_over_benchmarks(spreads: Sequence[SeedSpread]) -> list[SeedSpread]:
     if len(spreads) < 2:
         return list(spreads)
     shared = np.mean([spread.between_seeds / spread.clusters for spread in spreads], axis=0)
-    return [
-        SeedSpread(s.mean, s.between_clusters, shared * s.clusters, s.clusters, s.seeds, len(spreads)) for s in spreads
-    ]
+    return [replace(s, between_seeds=shared * s.clusters, benchmarks=len(spreads)) for s in spreads]
 
 
 def widened(

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy import stats
 
 from seedbed.analysis.intervals import mean_interval
-from seedbed.analysis.jackknife import Jackknife, jackknife
+from seedbed.analysis.jackknife import Jackknife, around, jackknife
 from seedbed.analysis.means import mean
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.suite import Metric, ScoreRow, Suite
@@ -62,31 +64,46 @@ def _jackknife(n: int = N, suite: Suite | None = None, failed: tuple[str, ...] =
 def test_a_pooled_mean_has_the_interval_of_a_mean() -> None:
     found = _jackknife()
     assert found is not None
-    around = found.figure("own", "pooled", (0.0, 1.0))
-    assert around is not None
-    assert (around.value, around.low, around.high) == pytest.approx(mean_interval(OWN), abs=1e-9)
-    assert around.error == pytest.approx(stats.sem(OWN))
-    assert around.blocks == N
+    made = found.figure("own", "pooled", (0.0, 1.0))
+    assert made is not None
+    assert (made.value, made.low, made.high) == pytest.approx(mean_interval(OWN), abs=1e-9)
+    assert made.error == pytest.approx(stats.sem(OWN))
+    assert made.blocks == N
 
 
-def test_the_difference_of_two_has_the_p_of_the_paired_t_test() -> None:
+def test_without_a_range_the_difference_of_two_has_the_p_of_the_paired_t_test() -> None:
     found = _jackknife()
     assert found is not None
-    around = found.difference("own", "base", "pooled", (0.0, 1.0))
-    assert around is not None
-    assert around.value == pytest.approx((OWN - BASE).mean())
-    assert around.error == pytest.approx(stats.sem(OWN - BASE))
-    assert around.p == pytest.approx(stats.ttest_rel(OWN, BASE).pvalue)
-    assert around.low < around.value < around.high
+    made = found.difference("own", "base", "pooled", None)
+    assert made is not None
+    assert made.value == pytest.approx((OWN - BASE).mean())
+    assert made.error == pytest.approx(stats.sem(OWN - BASE))
+    assert made.p == pytest.approx(stats.ttest_rel(OWN, BASE).pvalue)
+    assert made.low < made.value < made.high
+
+
+@given(
+    value=st.floats(-0.4, 0.4),
+    parts=st.lists(st.floats(-0.2, 0.2), min_size=5, max_size=20),
+    moved=st.floats(-0.5, 0.5),
+)
+def test_the_p_of_a_difference_and_its_interval_say_the_same_of_nothing(
+    value: float, parts: list[float], moved: float
+) -> None:
+    """A figure was called worse at a p of .024 while its interval held 0."""
+    found = around(value, [value + part for part in parts], 60, (-1.0, 1.0), difference=True).moved(moved)
+    assume(found.p is not None and abs(found.p - 0.05) > 1e-6)
+    assert found.p is not None
+    assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
 
 
 def test_a_figure_that_comes_from_pairing_is_paired_again_without_each_block() -> None:
     found = _jackknife(suite=replace(TOY, aggregate=_pooled, score_group=_grouped))
     assert found is not None
-    around = found.figure("own", "pooled", (-1.0, 1.0))
-    assert around is not None
-    assert around.value == pytest.approx((OWN - BASE).mean())
-    assert around.error == pytest.approx(stats.sem(OWN - BASE))
+    made = found.figure("own", "pooled", (-1.0, 1.0))
+    assert made is not None
+    assert made.value == pytest.approx((OWN - BASE).mean())
+    assert made.error == pytest.approx(stats.sem(OWN - BASE))
 
 
 def test_a_figure_that_one_block_leaves_undefined_has_no_interval() -> None:
@@ -99,12 +116,12 @@ def test_a_figure_that_one_block_leaves_undefined_has_no_interval() -> None:
     assert found.difference("own", "base", "pooled", (0.0, 1.0)) is None
 
 
-def test_what_does_not_vary_is_tested_only_where_it_is_nothing() -> None:
+def test_what_does_not_vary_and_has_no_range_is_tested_only_where_it_is_nothing() -> None:
     same = replace(TOY, aggregate=lambda _rows: {"pooled": 0.5}, score_group=None)
     found = _jackknife(suite=same)
     assert found is not None
-    level = found.figure("own", "pooled", (0.0, 1.0))
-    nothing = found.difference("own", "base", "pooled", (0.0, 1.0))
+    level = found.figure("own", "pooled", None)
+    nothing = found.difference("own", "base", "pooled", None)
     assert level is not None
     assert nothing is not None
     assert (level.p, nothing.p) == (None, 1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -36,6 +38,20 @@ def test_the_mean_squares_are_those_of_rows_and_of_columns() -> None:
     assert spread.between_clusters[0] == pytest.approx(4 * table.mean(axis=1).var(ddof=1))
     assert spread.between_seeds[0] == pytest.approx(7 * table.mean(axis=0).var(ddof=1))
     assert (spread.clusters[0], spread.seeds[0]) == (7, 4)
+    left = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    assert spread.rest is not None
+    assert spread.rest[0] == pytest.approx((left**2).sum() / (6 * 3))
+
+
+def test_the_deviation_counts_what_neither_explains_once() -> None:
+    a, b, rest, clusters, seeds = 3.0, 2.0, 1.5, 10.0, 4.0
+    spread = replace(given(0.2, a, b, clusters, seeds), rest=np.array([rest]))
+    of_samples, of_seeds = (a - rest) / seeds, (b - rest) / clusters
+    expected = of_samples / clusters + of_seeds / seeds + rest / (clusters * seeds)
+    assert spread.deviation is not None
+    assert spread.deviation[0] == pytest.approx(expected**0.5)
+    assert spread.deviation[0] < spread.errors()[0][0][0]
+    assert given(0.2, a, b, clusters, seeds).deviation is None
 
 
 def test_clusters_of_one_size_count_like_their_means() -> None:

@@ -165,12 +165,12 @@ def difference_ends(columns: Columns, most: Floats) -> tuple[Floats, Floats]:
 
     far = _how_far(columns.values, most)
     low, high = estimate(columns.sums, columns.counts, -far, far).interval(-most, most)
-    values, zero = np.nan_to_num(columns.values), np.zeros_like(most)
-    up, down = (np.isfinite(most) & (sign * values >= 0).all(axis=0) for sign in (1, -1))
-    if up.any():
-        high = np.where(up, np.maximum(high, mean_ends(columns.sums, columns.counts, zero, most)[1]), high)
-    if down.any():
-        low = np.where(down, np.minimum(low, -mean_ends(-columns.sums, columns.counts, zero, most)[1]), low)
+    values = np.nan_to_num(columns.values)
+    for sign, far_end in ((1, high), (-1, low)):
+        one_way = np.isfinite(most) & (sign * values >= 0).all(axis=0)
+        sums, counts, end = sign * columns.sums[:, one_way], columns.counts[:, one_way], most[one_way]
+        reach = mean_ends(sums, counts, np.zeros_like(end), end)[1]
+        far_end[one_way] = sign * np.maximum(sign * far_end[one_way], reach)
     return low, high
 
 

@@ -20,6 +20,7 @@ from seedbed.sweep.registry import nearest
 M = TypeVar("M", bound=BaseModel)
 
 _SHOWN = 60
+_SAID = 1200
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,11 @@ class Row:
 
     def error(self, message: str) -> UserError:
         """What is wrong with the row, with file and line in front; the caller raises it. It stays one line, whatever
-        the row's own words hold: line breaks, or what a terminal would obey."""
+        the row's own words hold: line breaks, what a terminal would obey, or a whole page where a word belongs."""
         shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+        if len(shown) > _SAID:
+            # The field stands in front, the remedy at the end.
+            shown = f"{shown[: _SAID // 4]} … {shown[-(_SAID * 3) // 4 :]}"
         return UserError(f"{self.path}:{self.line}: {shown}")
 
     def need(self, *names: str) -> Any:

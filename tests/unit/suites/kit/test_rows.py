@@ -214,3 +214,10 @@ def test_a_row_is_refused_in_one_line_whatever_its_fields_are_called() -> None:
     said = str(caught.value)
     assert len(said.splitlines()) == 1
     assert said.endswith("the row has la\\ng, x\\x85\\x1b[31m\\ud800, größe.")
+
+
+def test_a_page_where_a_word_belongs_is_not_quoted_whole() -> None:
+    told = str(Row(Path("a.jsonl"), 2, {}).error(f"field lang: unknown language {'x' * 5000!r}; known are de, en"))
+    assert told.startswith("a.jsonl:2: field lang: unknown language 'xxx")
+    assert told.endswith("; known are de, en")
+    assert len(told) < 1300

@@ -74,6 +74,8 @@ class Kind(Generic[R]):
     read: Callable[[JsonDict], R]
     usage: Callable[[JsonDict, JsonDict], Usage]
     worth_keeping: Callable[[JsonDict], bool]
+    slots: Callable[[], Awaitable[int | None]] | None = None
+    """How many requests the server says it works on at once, where it can be asked."""
 
 
 @dataclass(slots=True)
@@ -212,6 +214,9 @@ class Attempts:
             state.first = state.first or asyncio.get_running_loop().create_future()
             sent_at, ended = time.monotonic(), None
             reply = await query.kind.send(query.body, query.attempt)
+            took = time.monotonic() - sent_at
+            if not state.answered:
+                await _learn_slots(limiter, query.kind)
             state.answered = True
             answer = query.kind.read(reply)
             usage = query.kind.usage(query.body, reply)
@@ -219,7 +224,6 @@ class Attempts:
             # A key that an endpoint quotes is kept nowhere.
             said = redact(orjson.dumps(reply).decode()).encode() if query.kind.worth_keeping(reply) else None
             kept = Stored(said, usage) if said else None
-            took = time.monotonic() - sent_at
             body = kept.body if kept else None
             who = who_answered(reply, state.provider)
             ended = End(attempt_id, begin, "paid", usage, cost, cost, 0.0, took, response=body, answerer=who)
@@ -251,7 +255,7 @@ class Attempts:
             slot.release()
             if ended.outcome != "lost":
                 await self._recorded(recorded)
-        limiter.succeeded()
+        limiter.succeeded(took, sent_at)
         limiter.settle(query.size.likely, usage.input + usage.output)
         await self.pace.turn()
         return answer, kept
@@ -279,6 +283,12 @@ async def _after_the_first(state: ModelState) -> None:
     """The first request goes alone, for a while: where it is refused for good, none of the others is sent."""
     if not state.answered and state.first is not None:
         await asyncio.wait([state.first], timeout=_ALONE_S)
+
+
+async def _learn_slots(limiter: Limiter, kind: Kind[Any]) -> None:
+    """Before the others go: the first answer has shown that somebody is there to be asked."""
+    if kind.slots is not None and limiter.asks_for_slots and (slots := await kind.slots()) is not None:
+        limiter.told_slots(slots)
 
 
 def _tell_long(model: ModelConfig, pause: float) -> None:

@@ -12,7 +12,7 @@ from seedbed.lm.attempts import Binding, Kind, Query
 from seedbed.lm.prices import output_limit
 from seedbed.lm.providers import make_provider
 from seedbed.lm.tokens import usage_of
-from seedbed.lm.types import Attempt, JsonDict
+from seedbed.lm.types import Attempt, HasSlots, JsonDict
 
 if TYPE_CHECKING:
     from seedbed.lm.runtime import LMRuntime
@@ -66,7 +66,8 @@ class Chat:
         key = codec.request_key(known_by, model, seed, repeat, draws)
         attempt = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s, rollout)
         provider = self._runtime.keep(f"chat:{scope.model}", lambda: make_provider(model))
-        kind = Kind(provider.chat, lambda reply: read(reply, model.model), usage_of, _worth_keeping)
+        slots = provider.slots if isinstance(provider, HasSlots) else None
+        kind = Kind(provider.chat, lambda reply: read(reply, model.model), usage_of, _worth_keeping, slots)
         if seed is not None:
             # Not part of the key, which holds the sweep's own seed.
             body = codec.seeded(body, model, seed, (*repeat, draws), known_by)

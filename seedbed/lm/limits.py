@@ -2,7 +2,8 @@
 
 A 429 slows every caller of the model: the number in flight is halved and nothing is sent until the provider's
 Retry-After has passed; each success then raises the number a little, up to the configured one. A timeout halves it too:
-a server that queues more than it can answer in time would otherwise answer nobody.
+a server that queues more than it can answer in time would otherwise answer nobody. Where the config names a number to
+start with, the number in flight is found out: `concurrency_search`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Self
 
+from seedbed.lm.concurrency_search import ConcurrencySearch
 from seedbed.sweep.model_config import Limits
 
 _DEFAULT_PAUSE_S = 1.0
@@ -48,7 +50,8 @@ class Limiter:
         """Where limits are shared, nothing is sent before `known_from` (of the monotonic clock): until then the other
         processes may still use the share of this one."""
         self._limits = limits
-        self._max = self._allowed = float(limits.concurrency)
+        self._search = ConcurrencySearch(limits.start) if limits.start is not None else None
+        self._most = self._max = self._allowed = float(limits.concurrency)
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._paused_until = known_from if limits.scope == "sweep" else 0.0
@@ -65,7 +68,8 @@ class Limiter:
     def share(self, peers: int) -> None:
         """Take this process's part of limits that `peers` processes share, where the config says they do."""
         parts = peers if self._limits.scope == "sweep" else 1
-        self._max = max(1.0, float(self._limits.concurrency // parts))
+        self._most = max(1.0, float(self._limits.concurrency // parts))
+        self._bound()
         self._allowed = min(self._allowed, self._max) if self._last_back_off > 0 else self._max
         if self._requests and self._limits.rpm:
             self._requests.set_rate(self._limits.rpm / parts)
@@ -111,10 +115,33 @@ class Limiter:
         if self._tokens:
             self._tokens.give_back(expected - actual)
 
-    def succeeded(self) -> None:
+    def succeeded(self, took_s: float = 0.0, sent_at: float = 0.0) -> None:
+        """`sent_at` is the `time.monotonic()` of the request that was answered."""
         if self._allowed < self._max:
             self._allowed = min(self._max, self._allowed + 1.0 / self._allowed)
             self._wake()
+        elif self._search is not None and self._waiting:
+            self._search.answered(took_s, sent_at, int(self._most))
+            self._follow()
+
+    @property
+    def asks_for_slots(self) -> bool:
+        """Whether it helps to know how many the server works on at once."""
+        return self._search is not None
+
+    def told_slots(self, slots: int) -> None:
+        if self._search is not None:
+            self._search.told(slots)
+            self._follow()
+
+    def _follow(self) -> None:
+        """The number in flight is the one that the search is at."""
+        self._bound()
+        self._allowed = self._max
+        self._wake()
+
+    def _bound(self) -> None:
+        self._max = self._most if self._search is None else min(self._most, float(self._search.level))
 
     def rate_limited(self, retry_after: float | None, sent_at: float) -> float:
         """`sent_at` is the `time.monotonic()` of the refused request. Returns how much longer the pause became: much
@@ -133,6 +160,9 @@ class Limiter:
         if sent_at > self._last_back_off:
             self._last_back_off = time.monotonic()
             self._allowed = max(1.0, self._allowed / 2)
+            if self._search is not None:
+                self._search.fall_to(self.allowed)
+                self._bound()
 
     async def _wait_out_pause(self, sleep: Sleep) -> None:
         while (pause := self._paused_until - time.monotonic()) > 0:

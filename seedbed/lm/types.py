@@ -7,7 +7,7 @@ dialect already or is a few lines away from it, and the bodies can be stored in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 JsonDict = dict[str, Any]
 
@@ -87,4 +87,13 @@ class Provider(Closable, Protocol):
 
     async def chat(self, body: JsonDict, attempt: Attempt) -> JsonDict:
         """Return a chat completion body (`choices`, and `usage` where the provider tells it)."""
+        ...
+
+
+@runtime_checkable
+class HasSlots(Protocol):
+    """A provider that may know how many requests its server works on at once."""
+
+    async def slots(self) -> int | None:
+        """None where the server does not tell."""
         ...

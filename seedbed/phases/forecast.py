@@ -186,7 +186,7 @@ def seconds(model: ModelConfig, calls: Range, tokens: Range, measured: Sequence[
         low, high = ordered[len(ordered) // 4], ordered[(9 * len(ordered)) // 10]
 
     def of(number: float, amount: float, latency: float) -> float:
-        bounds = [number * latency / model.limits.concurrency]
+        bounds = [number * latency / (model.limits.start or model.limits.concurrency)]
         bounds += [60 * number / model.limits.rpm] if model.limits.rpm else []
         bounds += [60 * amount / model.limits.tpm] if model.limits.tpm else []
         return max(bounds)

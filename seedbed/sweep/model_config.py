@@ -19,8 +19,8 @@ _LOCAL = re.compile(r"local:?/")
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 LOCAL_SLOTS = 2
 """Requests that a llama.cpp started for a sweep works on at once, unless told otherwise."""
-SERVER_SLOTS = 4
-"""Calls in flight at once to any other server on this machine, unless told otherwise."""
+SERVER_START = 4
+"""Calls in flight at first to any other server on this machine, unless told otherwise."""
 _NEEDS_ADDRESS = frozenset({"llamacpp", "hosted_vllm", "vllm"})
 """Prefixes of models that lie at no known place."""
 
@@ -34,8 +34,11 @@ class Frozen(BaseModel):
 
 class Limits(Frozen):
     concurrency: int = Field(default=16, ge=1)
-    """Calls in flight at once, over all cells of the process. Left out, it is 4 for a server on this machine and the
-    number of slots for a local model."""
+    """Calls in flight at once at most, over all cells of the process. Left out, it is the number of slots for a local
+    model."""
+    start: int | None = Field(default=None, ge=1)
+    """Calls in flight at first; more follow as long as they bring more answers in the same time. Left out, it is
+    `concurrency`; for a server on this machine whose concurrency is left out, the slots that it tells of, or 4."""
     rpm: float | None = Field(default=None, gt=0)
     """Requests a minute."""
     tpm: float | None = Field(default=None, gt=0)
@@ -119,17 +122,18 @@ class ModelConfig(Frozen):
     @classmethod
     def _few_at_once_here(cls, value: Any) -> Any:
         """A server on this machine answers few at once; what waits in its queue can only time out."""
-        if not isinstance(value, dict) or "concurrency" in _mapping(value.get("limits")):
+        limits = _mapping(value.get("limits")) if isinstance(value, dict) else {}
+        if not isinstance(value, dict) or {"concurrency", "start"} & limits.keys():
             return value
         if _LOCAL.match(str(value.get("model"))):
             own = _mapping(value.get("options")).get("slots")
-            few = own if isinstance(own, int) and own > 0 else LOCAL_SLOTS
+            few = {"concurrency": own if isinstance(own, int) and own > 0 else LOCAL_SLOTS}
         elif value.get("serve") or urlsplit(str(value.get("api_base"))).hostname in _HERE:
-            few = SERVER_SLOTS
+            few = {"start": SERVER_START}
         else:
             return value
-        limits = value.get("limits") or {}
-        return {**value, "limits": {**limits, "concurrency": few}} if isinstance(limits, dict) else value
+        given = value.get("limits") or {}
+        return {**value, "limits": {**given, **few}} if isinstance(given, dict) else value
 
     @model_validator(mode="after")
     def _reachable(self) -> ModelConfig:

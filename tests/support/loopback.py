@@ -73,6 +73,7 @@ class Loopback:
         port: int = 0,
         watch: Callable[[web.BaseRequest, bytes], None] | None = None,
         say: Callable[[Mapping[str, Any], str], dict[str, Any] | None] | None = None,
+        slots: int | None = None,
     ) -> None:
         unknown = set(faults or {}) - set(FAULTS)
         assert not unknown, unknown
@@ -88,6 +89,8 @@ class Loopback:
         """Called with each request and its body as they come."""
         self.say = say
         """The message for a body and its name, where it is to be another than `answer`."""
+        self.slots = slots
+        """What it says of how many it works on at once, as llama.cpp does; most servers say nothing."""
         self.books = Books()
         self._port = port
         self._loop = asyncio.new_event_loop()
@@ -136,6 +139,9 @@ class Loopback:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path.endswith("/stats"):
             return web.Response(body=orjson.dumps(self.books.to_json()), content_type="application/json")
+        if request.path.endswith("/props"):
+            told = {} if self.slots is None else {"total_slots": self.slots}
+            return web.Response(status=200 if told else 404, body=orjson.dumps(told), content_type="application/json")
         raw = await request.read()
         if self.watch is not None:
             self.watch(request, raw)

@@ -45,6 +45,7 @@ _TOO_LONG = re.compile(
 _MAX_ERROR_TEXT = 300
 _MAX_ERROR_BODY = 10_000
 _LIST_TIMEOUT_S = 5.0
+_SLOTS_TIMEOUT_S = 2.0
 _SHOWN_NAMES = 3
 _MAX_RETRY_AFTER_S = 3600.0
 """Longer than this is no pause but a closed door; the next refusal says so again."""
@@ -94,6 +95,20 @@ class OpenAIHttpProvider:
             return told
         near = difflib.get_close_matches(self._name, names, n=_SHOWN_NAMES, cutoff=0.0)
         return f"{told}; the server has {', '.join(near)}" if near else told
+
+    async def slots(self) -> int | None:
+        """How many requests a llama.cpp on this machine works on at once; None of any other server."""
+        if not is_loopback(self._url):
+            return None
+        at = urlsplit(self._url)
+        url = urlunsplit(at._replace(path=f"{at.path.partition('/v1/')[0]}/props", query=""))
+        try:
+            timeout = aiohttp.ClientTimeout(total=_SLOTS_TIMEOUT_S)
+            async with self._open().get(url, headers=self._headers(), timeout=timeout) as reply:
+                slots = orjson.loads(await self._read(reply))["total_slots"]
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, LookupError, TypeError, ProviderError):
+            return None
+        return slots if isinstance(slots, int) and slots > 0 else None
 
     async def aclose(self) -> None:
         if self._session is not None:

@@ -47,6 +47,10 @@ class ServedProvider:
         assert self._inner is not None
         return await self._inner.chat(body, attempt)
 
+    async def slots(self) -> int | None:
+        """How many requests the server says it works on at once."""
+        return None if self._inner is None else await self._inner.slots()
+
     async def aclose(self) -> None:
         """The keeper ends the server, and all it started, when its input ends."""
         if self._inner is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -82,6 +82,8 @@ class Row:
     spent_usd: float | None
     uncounted: bool = False
     """Whether calls were made that no ledger knows: tokens and dollars are then unknown."""
+    by_seed: Mapping[int, Mapping[str, float | None]] = field(default_factory=dict[int, Mapping[str, float | None]])
+    """By seed, the value of every metric."""
 
     @property
     def name(self) -> tuple[str, str, str, str]:

@@ -139,6 +139,9 @@ def _row(table: ScoreTable, label: str, planned: Sequence[ScoredCell], samples: 
         list_usd=_sum_known([usage["list_usd"] for usage in usages]),
         spent_usd=_sum_known([usage["spent_usd"] for usage in usages]),
         uncounted=any(usage["calls"] is None for usage in usages),
+        by_seed={
+            seed: {m.name: metrics.get(m.name) for m in table.declared} for seed, metrics in table.seeds[label].items()
+        },
     )
 
 

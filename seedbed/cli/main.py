@@ -230,8 +230,12 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
         )
     verify = add("verify", "Recompute every published figure from the stored rows; fail on any difference.")
     verify.add_argument(
-        "path", metavar="PATH", help="name of a sweep; or what somebody sent: a folder, a .zip, s3://BUCKET/PREFIX"
+        "path",
+        metavar="PATH",
+        help="name of a sweep; or what somebody sent: a folder, a .zip, s3://BUCKET/PREFIX; or a paper (.tex)",
     )
+    verify.add_argument("sweeps", metavar="SWEEP", nargs="*", help="of a paper: the sweeps that its numbers are of")
+    verify.add_argument("--claims", metavar="FILE", help="of a paper: sentences to check (default: PAPER.claims.yaml)")
     verify.add_argument(
         "--published", action="store_true", help="do not make answers and scores again from the ledger's replies"
     )

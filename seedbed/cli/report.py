@@ -22,7 +22,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{arguments.sweep}: no cell has been scored yet; go on with `seedbed run`.")
     report = found.folder / "report.html"
     print((found.folder / "summary.md").read_text(encoding="utf-8"))
-    for name in ("report.html", "summary.md", "summary.csv", "summary.tex", "summary.json", "costs.csv", "plots"):
+    for name in (
+        "report.html",
+        "summary.md",
+        "summary.csv",
+        "summary.tex",
+        "numbers.tex",
+        "summary.json",
+        "costs.csv",
+        "plots",
+    ):
         print(f"  {found.folder / name}")
     if arguments.open:
         webbrowser.open(_on_disk(report).as_uri())

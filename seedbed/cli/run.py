@@ -77,7 +77,7 @@ def _conclude(launched: Launched, root: Path, arguments: argparse.Namespace) -> 
         print(line)
     print()
     show_summary(launched.folder, whole=arguments.all)
-    for name in ("report.html", "summary.md", "summary.tex", "summary.csv", "summary.json", "costs.csv"):
+    for name in ("report.html", "summary.md", "summary.tex", "numbers.tex", "summary.csv", "summary.json", "costs.csv"):
         print(f"  {launched.folder / name}")
     print(f"  {root / 'experiment_runs'}/seed_*/   one folder a cell")
     print(f"  {launched.ui}   the Prefect UI")

@@ -18,6 +18,7 @@ from seedbed.phases.answer_notes import FirstExamples, answer_notes
 from seedbed.phases.score_tables import score_tables, table_score_rows
 from seedbed.phases.uncounted import uncounted_note
 from seedbed.report.latex import to_latex
+from seedbed.report.numbers import to_numbers
 from seedbed.report.tables import cost_table, dollars
 from seedbed.report.writers import csv_text, to_csv, to_markdown
 from seedbed.storage.store import Store, json_text
@@ -30,6 +31,7 @@ FILES: Mapping[str, Callable[[Summary], str]] = {
     "summary.csv": to_csv,
     "summary.md": to_markdown,
     "summary.tex": to_latex,
+    "numbers.tex": to_numbers,
     "costs.csv": lambda summary: csv_text(summary.costs),
 }
 """Text files of a summary, beside summary.json."""

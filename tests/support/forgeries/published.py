@@ -110,6 +110,8 @@ PUBLISHED = [
             replaced(f"{RUN}/summary.csv", r"0\.\d{2}", "0.99")),
     Forgery("a figure in summary.md", f"{RUN}/summary.md", r"line \d+ is",
             replaced(f"{RUN}/summary.md", r"0\.\d{3} ", "0.999 ")),
+    Forgery("a figure in numbers.tex", f"{RUN}/numbers.tex", r"line \d+ is",
+            replaced(f"{RUN}/numbers.tex", r"0?\.\d{3}", "0.999")),
     Forgery("a figure in summary.tex", f"{RUN}/summary.tex", r"line \d+ is",
             replaced(f"{RUN}/summary.tex", r"0?\.\d{3}", "0.999")),
     Forgery("tokens in costs.csv", f"{RUN}/costs.csv", r"line 2 is", replaced(f"{RUN}/costs.csv", r",\d{3,},", ",1,")),

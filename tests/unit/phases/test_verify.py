@@ -59,7 +59,7 @@ def test_all_kinds_of_files_are_published(copied: Path) -> None:
     kinds = {re.sub(r"/[^/]*\.(svg|png)$", r"/*.\1", str(path.relative_to(root))) for path in published(copied)}
     own = {kind.removeprefix(f"{copied.relative_to(root)}/") for kind in kinds}
     files = ["summary.json", "summary.csv", "summary.md", "summary.tex", "costs.csv", "report.html", "plots/*.svg"]
-    assert {*files, "plots/*.png", *_FIRST_READ} <= own
+    assert {*files, "numbers.tex", "plots/*.png", *_FIRST_READ} <= own
     parts = ["config.json", "predictions.jsonl", "scores.jsonl", "metrics.json", "manifest.json", "toy_answers.jsonl"]
     parts += ["metric_logs/test.jsonl", "evaluation_results/result.json", "evaluation_results/evaluation_result.txt"]
     assert {f"{CELL}/{name}" for name in parts} <= kinds

@@ -17,6 +17,7 @@ from seedbed.local.launch import get_ready, run_sweep
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
+from seedbed.phases.up_to_date import finished_run
 from seedbed.storage.paths import as_writable_root, file_mask
 from seedbed.storage.redact import redact
 from seedbed.storage.yamlfile import YamlFile
@@ -40,6 +41,9 @@ def run(config: Config, *, fresh: bool = False, replay: bool = False, **override
         data_hash.cache_clear()
         loaded, source = _loaded(config, overrides)
         plan = make_plan(loaded, source)
+        before = None if fresh or replay else finished_run(plan, as_writable_root(plan.config.out))
+        if before is not None:
+            return Result(before)
         for warning in [] if replay else refuse_unusable(loaded, source):
             _show_warning(warning)
         for warning in plan.load_benchmarks():

@@ -17,6 +17,7 @@ from seedbed.local.progress_bar import show_progress
 from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
 from seedbed.phases.received import is_archive, unpack_to_run
+from seedbed.phases.up_to_date import finished_run
 from seedbed.storage.paths import as_writable_root
 from seedbed.storage.store import read_json
 from seedbed.sweep.config import load_config
@@ -29,11 +30,16 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.config = str(unpack_to_run(arguments.config, arguments.out, trust_plugins=trusted))
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
+    root = as_writable_root(arguments.out or config.out)
+    before = None if arguments.fresh or arguments.replay else finished_run(plan, root)
+    if before is not None:
+        print(f"{config.name}: {len(plan.cells)} of {len(plan.cells)} cells were up to date, there was nothing to do\n")
+        _show_results(before, root, whole=arguments.all)
+        return EXIT_OK
     if not arguments.replay:
         for warning in refuse_unusable(config, source):
             show_warning(warning)
     show_warnings(plan)
-    root = as_writable_root(arguments.out or config.out)
     if not arguments.replay:
         refuse_small_budget(plan, root, show_warning, fresh=arguments.fresh)
     # Before a folder is made: a run that cannot start is not to be taken for the newest.
@@ -76,13 +82,17 @@ def _conclude(launched: Launched, root: Path, arguments: argparse.Namespace) -> 
     for line in read_ran(done):
         print(line)
     print()
-    show_summary(launched.folder, whole=arguments.all)
-    for name in ("report.html", "summary.md", "summary.tex", "numbers.tex", "summary.csv", "summary.json", "costs.csv"):
-        print(f"  {launched.folder / name}")
-    print(f"  {root / 'experiment_runs'}/seed_*/   one folder a cell")
+    _show_results(launched.folder, root, whole=arguments.all)
     print(f"  {launched.ui}   the Prefect UI")
     if launched.status != "completed":
         print(f"\n{_advice(launched.status)} To go on: {same_command(arguments)}", file=sys.stderr)
+
+
+def _show_results(folder: Path, root: Path, *, whole: bool) -> None:
+    show_summary(folder, whole=whole)
+    for name in ("report.html", "summary.md", "summary.tex", "numbers.tex", "summary.csv", "summary.json", "costs.csv"):
+        print(f"  {folder / name}")
+    print(f"  {root / 'experiment_runs'}/seed_*/   one folder a cell")
 
 
 def show_summary(folder: Path, *, whole: bool) -> None:

@@ -150,7 +150,7 @@ class Store:
 
     def latest_sweep(self, name: str) -> Path:
         """The newest folder of a sweep."""
-        found = self._newest(name)
+        found = self.newest(name)
         if found is None:
             known = ", ".join(self.sweeps()) or "none yet"
             raise UserError(f"{self.root}: there is no sweep {name!r}; known: {known}.")
@@ -158,9 +158,10 @@ class Store:
 
     def sweeps(self) -> list[str]:
         """Names of all sweeps run here."""
-        return [name for name in subfolders(self.root / "sweeps") if self._newest(name) is not None]
+        return [name for name in subfolders(self.root / "sweeps") if self.newest(name) is not None]
 
-    def _newest(self, sweep: str) -> Path | None:
+    def newest(self, sweep: str) -> Path | None:
+        """The newest folder of a sweep; None where there is none."""
         folder = self.root / "sweeps" / sweep
         runs = (folder / stamp for stamp in reversed(subfolders(folder)))
         return next((run for run in runs if (run / "plan.json").exists()), None)

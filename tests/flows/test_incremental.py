@@ -128,9 +128,11 @@ def test_an_edited_system_runs_anew_and_no_other(desk: Desk) -> None:
     folder = again.cell(0, "capitals_loud_Baseline_reader")
     old = folder.with_name(f"{folder.name}@{json.loads(before)['cell_id'][:8]}")
     assert (old / "predictions.jsonl").exists(), "answers of the old code are moved aside, not lost"
-    third, ended = desk.run()
-    assert set(map(str, ended.values())) == {str(CACHED)}
-    assert "4 of 4 cells were up to date" in third.out
+    runs = len(list((desk.folder / "out" / "sweeps" / "tryout").iterdir()))
+    third, _ = desk.run()
+    assert "4 of 4 cells were up to date, there was nothing to do" in third.out
+    assert third.summary() == again.summary()
+    assert len(list((desk.folder / "out" / "sweeps" / "tryout").iterdir())) == runs, "nothing was started"
 
 
 def test_an_edited_scorer_scores_the_stored_answers(desk: Desk) -> None:

@@ -73,8 +73,8 @@ def test_a_sweep_runs_on_a_prefect_server_that_keeps_its_records_in_postgresql(
         return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=240)
 
     try:
-        for _ in range(2):
-            done = seedbed("run", str(config), "--out", str(out))
+        for workers in (2, 3):  # the same plan would start nothing a second time
+            done = seedbed("run", str(config), "--out", str(out), "--set", f"runner.workers={workers}")
             assert done.returncode == 0, done.stderr
     finally:
         seedbed("server", "stop")

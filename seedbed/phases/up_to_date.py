@@ -1,0 +1,76 @@
+"""Whether there is anything to do at all: asked before a server is started or anything heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from seedbed.lm.ledger.database import open_database
+from seedbed.lm.ledger.reads import generation_of
+from seedbed.phases.publish import Choices
+from seedbed.storage.hashing import hash_file
+from seedbed.storage.store import Store, json_text, read_json
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.manifest import MADE_WITH, manifest
+from seedbed.sweep.plan import Plan
+
+_AT_ONCE = 16
+"""Markers that are read at once: in object storage each is a wait."""
+_CHOSEN = ("baseline", "margin", "samples")
+
+
+def finished_run(plan: Plan, root: Path) -> Path | None:
+    """The newest run of a sweep, where running it again would give the same files: it has the same plan, all of its
+    cells are done, and what it published is there as it was written, by the same versions and with no choice of a
+    reader's. None where there is something to do."""
+    store = Store(root)
+    folder = store.newest(plan.config.name)
+    if folder is None or not (folder / "manifest.json").exists():
+        return None
+    published = read_json(folder / "manifest.json")
+    if published["status"] != "completed" or not _same_makers(published) or not _same_choices(published):
+        return None
+    if (folder / "plan.json").read_text(encoding="utf-8") != json_text(plan.to_json()):
+        return None
+    generation = _generation(plan, store)
+    if read_json(folder / "run.json")["generation"] != generation:
+        return None
+    if any(not _unchanged(folder / name, digest) for name, digest in published["files"].items()):
+        return None
+    return folder if _all_done(plan, store, generation) else None
+
+
+def _same_makers(published: Mapping[str, Any]) -> bool:
+    """Whether the versions are those that are here now. An edit that is in no commit yet is not looked for."""
+    now = manifest(cell_id="", config_hash="", data_hash="", simulated=False)
+    return all(_without_edits(published[name]) == _without_edits(now[name]) for name in MADE_WITH)
+
+
+def _without_edits(made_with: Any) -> Any:
+    return {k: v for k, v in made_with.items() if k != "dirty"} if isinstance(made_with, Mapping) else made_with
+
+
+def _same_choices(published: Mapping[str, Any]) -> bool:
+    return all(published[name] == getattr(Choices(), name) for name in _CHOSEN)
+
+
+def _generation(plan: Plan, store: Store) -> int:
+    engine = open_database(plan.config.ledger or store.ledger_url)
+    try:
+        return generation_of(engine, plan.config.name)
+    finally:
+        engine.dispose()
+
+
+def _unchanged(path: Path, digest: str) -> bool:
+    return path.exists() and hash_file(path) == digest
+
+
+def _all_done(plan: Plan, store: Store, generation: int) -> bool:
+    def done(cell: Cell) -> bool:
+        return all(store.done(cell, phase, cell.key(phase), generation) is not None for phase in cell.phases)
+
+    with ThreadPoolExecutor(_AT_ONCE) as readers:
+        return all(readers.map(done, plan.cells))

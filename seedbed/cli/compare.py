@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import webbrowser
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.local.locate import locate
-from seedbed.storage.paths import as_root
+from seedbed.storage.paths import as_root, home, is_local
 
 if TYPE_CHECKING:
     from seedbed.analysis.results import Comparison
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from seedbed.phases.compare import compare
+    from seedbed.phases.compare import compare, write_comparison
     from seedbed.report.tables import comparison_table
     from seedbed.report.writers import markdown_table
 
@@ -42,6 +44,17 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f"{suite} · {metric.label}\n\n{markdown_table(table)}\n")
     if not arguments.metric:
         _say_why([c for c in found if c.difference is None])
+    if arguments.open:
+        root = as_root(arguments.out)
+        # A browser reads no object; the page is made from files of both sides and can be made again.
+        folder = (
+            (root if is_local(root) else home())
+            / "compare"
+            / re.sub(r"[^A-Za-z0-9._-]+", "-", f"{b.name}-against-{a.name}")
+        )
+        page = write_comparison(a, b, made, folder)
+        print(f"  {page}")
+        webbrowser.open(page.resolve().as_uri())
     return EXIT_OK
 
 

@@ -218,12 +218,16 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
     report = add("report", "Write tables, plots and report of a sweep again from its stored rows.")
     report.add_argument("--open", action="store_true", help="open the report in a browser")
     report.add_argument("--baseline", metavar="SYSTEM", help="compare with this system instead of the first")
-    report.add_argument("--samples", type=int, default=20_000, metavar="N", help="samples shown (default: %(default)s)")
+    report.add_argument(
+        "--samples", type=int, default=300_000, metavar="N", help="samples shown (default: %(default)s)"
+    )
     compare = add("compare", "Compare two sweeps, two systems (SWEEP:SYSTEM) or two imports, sample by sample.")
     for name, text in (("a", "what is held against"), ("b", "what is judged: better, worse, ...")):
         compare.add_argument(name, metavar=name.upper(), help=f"{text}: SWEEP or SWEEP:SYSTEM")
     compare.add_argument("--metric", metavar="NAME", help="one metric only")
     compare.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    told = "write compare.html, with the answers of both sample by sample, and open it"
+    compare.add_argument("--open", action="store_true", help=told)
     for command in (report, compare):
         command.add_argument(
             "--margin", type=float, default=0.05, metavar="D", help="differences up to this are none (default: 0.05)"

@@ -8,7 +8,7 @@ from typing import Any
 
 from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.database import open_database
-from seedbed.lm.ledger.reads import cost_rows
+from seedbed.lm.ledger.reads import call_span, cost_rows
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.publish import Choices, publish
 from seedbed.phases.score_tables import group_metrics
@@ -51,9 +51,10 @@ def aggregate(
     try:
         costs = cost_rows(engine, run.plan.config.name, run.generation)
         who = answerers(engine, run.plan.config.name, run.generation)
+        calls = call_span(engine, run.plan.config.name, run.generation)
     finally:
         engine.dispose()
-    files = publish(run.store, run.plan, run.folder, costs, failures, status, choices, who)
+    files = publish(run.store, run.plan, run.folder, costs, failures, status, choices, who, calls)
     return {"files": [str(path) for path in files], "status": status}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from seedbed.analysis.comparisons import paired
 from seedbed.analysis.families import judged
@@ -15,6 +16,10 @@ from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
 from seedbed.phases.imports.imported import Imported
 from seedbed.phases.score_tables import score_tables
+from seedbed.report.compare_page import compare_page
+from seedbed.report.curves import cases_of
+from seedbed.report.sample_list import MAX_SAMPLES, SampleBook, Source
+from seedbed.storage.store import write_bytes, write_text
 from seedbed.suite import Metric
 
 
@@ -54,6 +59,44 @@ def compare(a: Side, b: Side, margin: float = MARGIN) -> list[Comparison]:
     if not made:
         raise UserError(f"{a.name} and {b.name} share no system on the same benchmark; name them as SWEEP:SYSTEM.")
     return judged(made)
+
+
+def write_comparison(a: Side, b: Side, made: Sequence[Comparison], folder: Path) -> Path:
+    """compare.html with the samples of both sides in one grid; returns its path."""
+    book = SampleBook(MAX_SAMPLES)
+    views: dict[tuple[str, str, str, str], tuple[str, str]] = {}
+    for base, own in matched(_by_key(a), _by_key(b)):
+        systems: dict[str, Sequence[tuple[int, Path]]] = {}
+        for first, second in _labels(a, b, base, own):
+            # The same name on both sides, or two names of one sweep: either way each is told from the other.
+            names = (f"{a.name.partition(':')[0]}: {first}", f"{b.name.partition(':')[0]}: {second}")
+            if names[0] == names[1]:
+                names = (f"A: {first}", f"B: {second}")
+            systems |= {names[0]: _folders(a, base, first), names[1]: _folders(b, own, second)}
+            views[*own.key, second] = names
+        if systems:
+            cases = cases_of(_sweep(b).plan, own)
+            baseline = next(iter(systems))
+            book.view = book.view or {"system": list(systems)[1], "against": baseline}
+            book.take(Source(own.key, own.declared, baseline, systems, own.sample_ids, cases))
+    book.close()
+    metrics = {suite: b.metrics(suite) for suite in dict.fromkeys(c.suite for c in made)}
+    page = compare_page((a.name, b.name), made, metrics, views, book)
+    for name, text in book.packs.files().items():
+        write_bytes(folder / name, text.encode())
+    write_text(folder / "compare.html", page)
+    return folder / "compare.html"
+
+
+def _sweep(side: Side) -> SweepRun:
+    if isinstance(side.run, Imported):
+        raise UserError(f"--open: {side.name} was imported with its scores alone; only sweeps have samples to show.")
+    return side.run
+
+
+def _folders(side: Side, table: ScoreTable, label: str) -> list[tuple[int, Path]]:
+    store = _sweep(side).store
+    return [(cell.seed, store.cell_dir(cell)) for cell in table.cells[label]]
 
 
 def _by_key(side: Side) -> dict[TableKey, ScoreTable]:

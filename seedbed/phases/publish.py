@@ -13,6 +13,7 @@ from seedbed.report.canvas import cjk_font
 from seedbed.report.page import page
 from seedbed.report.report_inputs import Part, file_name, parts, start
 from seedbed.report.sample_list import MAX_SAMPLES
+from seedbed.report.sample_packs import FOLDER
 from seedbed.storage.hashing import hash_file, hash_json
 from seedbed.storage.objects import subfolders
 from seedbed.storage.store import Store, read_json, write_bytes, write_json, write_text
@@ -47,16 +48,18 @@ def publish(
     status: str,
     choices: Choices = Choices(),  # noqa: B008
     answerers: Sequence[Mapping[str, Any]] = (),
+    calls: Sequence[float] | None = None,
 ) -> list[Path]:
-    """Write the files of a sweep's run; the manifest, which holds their hashes, last."""
-    about = {**about_sweep(plan, status, choices), "answerers": list(answerers)}
+    """Write the files of a sweep's run; the manifest, which holds their hashes, last. `calls`: when the first one was
+    made and the last one ended."""
+    about = {**about_sweep(plan, status, choices), "run": folder.name, "calls": calls, "answerers": list(answerers)}
     made = render(store, plan, costs, failures, about, choices)
     for name, data in made.items():
         if isinstance(data, bytes):
             write_bytes(folder / name, data)
         else:
             write_text(folder / name, data)
-    _drop_old_plots(folder, made)
+    _drop_old(folder, made)
     _write_manifest(folder, {**about, "results": result_hashes(store, plan)}, list(made))
     return [folder / name for name in ("report.html", *(name for name in made if name != "report.html"))]
 
@@ -81,6 +84,7 @@ def render(
     return {
         **summary_files(summary),
         **_plots(made),
+        **{name: text.encode() for name, text in inputs.book.packs.files().items()},
         "report.html": page(summary, inputs, made, about),
     }
 
@@ -146,12 +150,13 @@ def _plots(made: Mapping[str, Sequence[Part]]) -> dict[str, str | bytes]:
     return found
 
 
-def _drop_old_plots(folder: Path, made: Mapping[str, Any]) -> None:
-    plots = folder / "plots"
-    if plots.exists():
-        for old in plots.iterdir():
-            if f"plots/{old.name}" not in made:
-                old.unlink()
+def _drop_old(folder: Path, made: Mapping[str, Any]) -> None:
+    """Drawings and packs of samples that are no longer part of the report."""
+    for name in ("plots", FOLDER):
+        if (folder / name).exists():
+            for old in (folder / name).iterdir():
+                if f"{name}/{old.name}" not in made:
+                    old.unlink()
 
 
 __all__ = [

@@ -15,7 +15,7 @@ from seedbed.phases.scorers import ERRORS
 from seedbed.storage.paths import read_bytes
 from seedbed.storage.store import Store, read_json, read_jsonl
 from seedbed.suite import ScoreRow
-from seedbed.suites.kit.outcomes import TRUNCATED, UNREADABLE
+from seedbed.suites.kit.outcomes import TRUNCATED, UNREADABLE, told_reason
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.plan import GroupKey, Plan
 from seedbed.sweep.registry import get_suite
@@ -105,7 +105,7 @@ def _flaw(row: Mapping[str, Any]) -> tuple[str, str] | None:
     """What a reader should look at in a sample, the worst first; None where all is well."""
     details: Mapping[str, Any] = row["details"]
     if row["status"] != "ok" or row["reason"]:
-        return ("error" if row["status"] == "ok" else row["status"]), row["reason"] or ""
+        return ("error" if row["status"] == "ok" else row["status"]), told_reason(row)
     if UNREADABLE in details:
         cut = " (cut off at max_tokens)" if TRUNCATED in details else ""
         return UNREADABLE, f"{details[UNREADABLE]}{cut}"

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Engine
 
@@ -21,7 +20,7 @@ from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.database import sqlite_url
 from seedbed.lm.ledger.extract import extract_ledger
 from seedbed.lm.ledger.read_only import ledger_to_read
-from seedbed.lm.ledger.reads import cost_rows
+from seedbed.lm.ledger.reads import call_span, cost_rows
 from seedbed.phases.archive import Archive
 from seedbed.phases.context import SweepRun
 from seedbed.phases.scorers import cell_metrics
@@ -29,7 +28,7 @@ from seedbed.phases.verification.answers_again import Aside, check_again
 from seedbed.phases.verification.archive_files import check_archive
 from seedbed.phases.verification.cell_files import check_cell, check_identity
 from seedbed.phases.verification.checker import Checker, Difference
-from seedbed.phases.verification.published_files import check_published, missing_cases
+from seedbed.phases.verification.published_files import Accounted, check_published, missing_cases
 from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suite import ScoreRow, resolve
 from seedbed.sweep.cell import Cell
@@ -70,8 +69,7 @@ def verify(run: SweepRun, *, again: bool = True, archive: Archive | None = None)
             _make_again(check, run, engine, [c for c in run.plan.cells if c.id in finished], absent)
         _check_groups(check, run, finished)
         with check.reading(run.folder / "manifest.json"):
-            costs, who = _costs(check, run, engine)
-            check_published(check, run, costs, who, finished, with_cases=not absent)
+            check_published(check, run, _accounted(check, run, engine), finished, with_cases=not absent)
     _say_the_rest(check, run, again)
     return Verified(len(finished), len(check.files), check.figures, check.differences, list(check.unchecked))
 
@@ -94,14 +92,15 @@ def _engine(check: Checker, run: SweepRun, stack: ExitStack) -> Engine | None:
         return None
 
 
-def _costs(check: Checker, run: SweepRun, engine: Engine | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The account of the sweep, and who answered."""
+def _accounted(check: Checker, run: SweepRun, engine: Engine | None) -> Accounted:
+    """What the ledger knows of the sweep; what the run itself says where there is none."""
     if engine is not None:
-        sweep = run.plan.config.name
-        return cost_rows(engine, sweep, run.generation), answerers(engine, sweep, run.generation)
-    check.left_out("calls, tokens, dollars and who answered: there is no ledger to count them in")
+        sweep = (engine, run.plan.config.name, run.generation)
+        return Accounted(cost_rows(*sweep), answerers(*sweep), call_span(*sweep))
+    check.left_out("calls, tokens, dollars and who answered when: there is no ledger to count them in")
     told = [row for row in read_json(run.folder / "summary.json")["costs"] if row["outcome"] != "uncounted"]
-    return told, read_json(run.folder / "manifest.json").get("answerers", [])
+    manifest = read_json(run.folder / "manifest.json")
+    return Accounted(told, manifest.get("answerers", []), manifest.get("calls"))
 
 
 def _make_again(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seedbed.suites.kit.drawing import rendered as drawn
@@ -26,7 +27,10 @@ _TOP, _BOTTOM, _RIGHT = 0.3, 0.5, 0.15
 _MOST_LEFT = 0.5
 """The share of its width that names may take before panels stand below each other."""
 
-_CJK = (
+_OWN_FONT = Path(__file__).parent / "assets" / "fonts" / "SeedbedCJK.ttf"
+"""Chinese and Japanese characters in everyday use, so that drawings look the same on every machine."""
+_OWN_NAME = "Seedbed CJK"
+_MORE = (
     "Noto Sans CJK SC",
     "Noto Sans SC",
     "Source Han Sans SC",
@@ -38,10 +42,7 @@ _CJK = (
     "Droid Sans Fallback",
     "Arial Unicode MS",
 )
-NO_CJK_FONT = (
-    "No font with Chinese characters is installed here: PNG drawings may show boxes in their place. "
-    "SVG drawings use the fonts of the reader's machine. Install fonts-noto-cjk or fonts-wqy-microhei to mend this."
-)
+"""Fonts of the machine that may know characters beyond those, Korean ones among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +54,26 @@ class Plot:
     svg: str
     png: bytes
     note: str = ""
+    lead: bool = False
+    """Whether it answers what its suite asks: such a one stands on the first screen."""
+
+
+@lru_cache(maxsize=1)
+def _font_added() -> str:
+    """The font shipped here, made known to matplotlib; its name."""
+    from matplotlib.font_manager import fontManager
+
+    fontManager.addfont(_OWN_FONT)
+    return _OWN_NAME
 
 
 @lru_cache(maxsize=1)
 def cjk_font() -> str | None:
-    """A font with Chinese characters, if this machine has one of the usual."""
+    """A font of this machine for rarer characters of Chinese, Japanese and Korean, if it has one of the usual."""
     from matplotlib.font_manager import fontManager
 
     installed = {font.name for font in fontManager.ttflist}
-    return next((name for name in _CJK if name in installed), None)
+    return next((name for name in _MORE if name in installed), None)
 
 
 @contextmanager
@@ -70,7 +82,7 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
     from cycler import cycler
 
-    fonts = ["DejaVu Sans", *([found] if (found := cjk_font()) else [])]
+    fonts = ["DejaVu Sans", _font_added(), *([found] if (found := cjk_font()) else [])]
     settings: Any = {
         "font.family": fonts,
         "font.size": 9,
@@ -125,10 +137,10 @@ def inches(texts: Iterable[str]) -> float:
     return 0.15 + 0.078 * max(wide, default=0)
 
 
-def rendered(drawing: Drawing, name: str, title: str, note: str = "") -> Plot:
+def rendered(drawing: Drawing, name: str, title: str, note: str = "", *, lead: bool = False) -> Plot:
     """The drawing as SVG text and PNG bytes."""
     svg, png = drawn(drawing)
-    return Plot(re.sub(r"[^A-Za-z0-9._-]+", "-", name), title, svg, png, note)
+    return Plot(re.sub(r"[^A-Za-z0-9._-]+", "-", name), title, svg, png, note, lead)
 
 
 def _places(left: float, height: float, width: float, across: int, down: int) -> dict[str, float]:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from seedbed.analysis.means import mean
+from seedbed.analysis.intervals import mean_interval
 from seedbed.analysis.results import Summary
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.errors import UserError
-from seedbed.report.plots import Curve
+from seedbed.report.plots import Centre, Curve
 from seedbed.storage.store import Store, read_jsonl
 from seedbed.suite import Case, Table
 from seedbed.sweep.plan import Plan
@@ -29,32 +30,65 @@ def cases_of(plan: Plan, table: ScoreTable) -> Mapping[str, Case]:
         return {}
 
 
-def slices(
-    table: ScoreTable, cases: Mapping[str, Case]
-) -> list[tuple[Table, Sequence[str], dict[str, list[float | None]]]]:
-    """For each fact of the cases with a few values (language, topic): the first metric by value and system."""
-    import numpy as np
+@dataclass(frozen=True)
+class Slice:
+    """The first metric of a table by the values of one fact of its cases."""
 
+    fact: str
+    table: Table
+    values: Sequence[str]
+    dots: Mapping[str, Sequence[Centre]]
+    """By system, a mean with its interval a value."""
+    label: str
+
+
+def slices(table: ScoreTable, cases: Mapping[str, Case]) -> list[Slice]:
+    """For each fact of the cases with a few values (language, topic): the first metric by value and system."""
     metric = table.declared[0]
     if metric.name not in table.means:
         return []
-    found: list[tuple[Table, Sequence[str], dict[str, list[float | None]]]] = []
+    found: list[Slice] = []
     for fact, own in _facts(table, cases).items():
         values = sorted(set(own.values()))
-        bars: dict[str, list[float | None]] = {}
+        dots: dict[str, list[Centre]] = {label: [] for label in table.values}
         cells: dict[str, list[str | float | int | None]] = {value: [value] for value in values}
-        for label, scores in table.values.items():
-            bars[label] = []
-            for value in values:
-                at = [i for i, sample in enumerate(table.sample_ids) if own.get(sample) == value]
-                column = scores[at, table.metrics.index(metric.name)]
-                known = column[~np.isnan(column)].tolist()
-                centre = mean(known)
-                bars[label].append(centre)
-                cells[value].append(None if centre is None else f"{centre:.{metric.digits}f} (n={len(known)})")
+        for value in values:
+            at = [i for i, sample in enumerate(table.sample_ids) if own.get(sample) == value]
+            for label in table.values:
+                centre, n = _centre(table, label, at)
+                dots[label].append(centre)
+                cells[value].append(_told(centre, n, metric.digits))
         title = f"{metric.label} by {fact}: {table.key[1]} · {table.key[2]}"
-        found.append((Table(title, [fact, *table.values], list(cells.values())), values, bars))
+        note = "Means over seeds with 95% intervals over samples."
+        shown = Table(title, [fact, *table.values], list(cells.values()), note)
+        found.append(Slice(fact, shown, values, dots, metric.label))
     return found
+
+
+def _told(centre: Centre, n: int, digits: int) -> str | None:
+    if centre.mean is None:
+        return None
+    around = "" if centre.low is None else f" [{centre.low:.{digits}f}, {centre.high:.{digits}f}]"
+    return f"{centre.mean:.{digits}f}{around} (n={n})"
+
+
+def _centre(table: ScoreTable, label: str, at: Sequence[int]) -> tuple[Centre, int]:
+    """The mean of some samples with its interval, and how many there are."""
+    import numpy as np
+
+    metric = table.declared[0]
+    column = table.values[label][list(at), 0]
+    n = int((~np.isnan(column)).sum())
+    if not n:
+        return Centre(None), 0
+    seeds = len(table.seeds[label])
+    # Over several seeds a sample has a mean and is no longer right or wrong.
+    kind = metric.kind if seeds == 1 else "mean"
+    mean, low, high = mean_interval(
+        column, clusters=table.clusters[list(at)].tolist(), value_range=metric.range, kind=kind
+    )
+    known = math.isfinite(low) and math.isfinite(high)
+    return Centre(mean, low if known else None, high if known else None), n
 
 
 def _facts(table: ScoreTable, cases: Mapping[str, Case]) -> dict[str, dict[str, str]]:
@@ -129,7 +163,9 @@ def learning_curves(store: Store, table: ScoreTable) -> list[Curve]:
             points = sorted(
                 (row["metric_calls"], row["val_score"])
                 for row in read_jsonl(path)
-                if row.get("metric_calls") is not None and row.get("val_score") is not None
+                if row.get("metric_calls") is not None
+                and row.get("val_score") is not None
+                and row.get("whole_val", True)
             )
             best = [max(score for _, score in points[: place + 1]) for place in range(len(points))]
             if points:

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from seedbed.report.tables import TextTable
+from seedbed.report.tables import TextCell, TextTable
 from seedbed.suite import Table
+from seedbed.suites.kit.drawing import THEMED
 
 _SIZE = re.compile(r'^<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 _SMALL = 400
 """Points: of drawings below that three stand side by side."""
 _MANY = 8
 """Columns from which on the first one stays in sight when the table is scrolled."""
+_FEW_ROWS = 3
+"""Rows that nobody needs a filter for."""
 _NUMBER = re.compile(r"[+\-<]?[\d.,]+(?:e[+-]?\d+)?(?: ± [\d.]+)?%?")
 
 
@@ -26,28 +29,40 @@ def element(tag: str, text: str, **attributes: str) -> str:
 
 
 def text_table(table: TextTable) -> str:
-    """A table of a summary: best in bold, significant with a dagger."""
+    """A table of a summary: best in bold, significant with a dagger, every figure a link to its samples. Its key comes
+    first and stays in sight, then what a reader wants to see first."""
+    order = _order(table)
     body: list[str] = []
-    key = table.key
     for row in table.rows:
-        cells: list[str] = []
-        for place, cell in enumerate(row):
-            shown = escape(cell.text)
-            shown = f"<b>{shown}</b>" if cell.best else shown
-            mark = "<sup>†</sup>" if cell.significant else ""
-            kind = _verdict(cell.text) or ("num" if place >= table.n_names else "key" if place == key else "")
-            beside = f" <small>{escape(' '.join(cell.beside))}</small>" if cell.beside else ""
-            cells.append(f"<td{_attributes({'class': kind})}>{shown}{mark}{beside}</td>")
+        cells = [_text_cell(row[at], at, table) for at in order]
         body.append(f"<tr>{''.join(cells)}</tr>")
-    heads = [
-        element("th", column, **{"class": "num" if i >= table.n_names else "key" if i == key else ""})
-        for i, column in enumerate(table.columns)
-    ]
+    heads = [element("th", table.columns[at], scope="col", **{"class": _kind(at, table)}) for at in order]
     return _framed(table.title, heads, body, table.notes)
 
 
+def _order(table: TextTable) -> list[int]:
+    wanted = [table.key, *(table.columns.index(name) for name in table.first)]
+    return list(dict.fromkeys([*wanted, *range(len(table.columns))]))
+
+
+def _kind(at: int, table: TextTable) -> str:
+    return "key" if at == table.key else "num" if at >= table.n_names else ""
+
+
+def _text_cell(cell: TextCell, at: int, table: TextTable) -> str:
+    shown = escape(cell.text)
+    shown = f"<b>{shown}</b>" if cell.best else shown
+    shown += "<sup>†</sup>" if cell.significant else ""
+    if cell.link and cell.text != "-":
+        shown = f'<a href="{escape(cell.link, quote=True)}">{shown}</a>'
+    beside = f" <small>{escape(' '.join(cell.beside))}</small>" if cell.beside else ""
+    return f"<td{_attributes({'class': _verdict(cell.text) or _kind(at, table)})}>{shown}{beside}</td>"
+
+
 def plain_table(table: Table, *, wide: Sequence[str] = ()) -> str:
-    """A table of texts and numbers; None is shown as "-". Columns named in `wide` may wrap."""
+    """A table of texts and numbers; None is shown as "-". Columns named in `wide` may wrap. Without rows, none."""
+    if not table.rows:
+        return ""
     sticky = len(table.columns) > _MANY
     body: list[str] = []
     for row in table.rows:
@@ -58,7 +73,7 @@ def plain_table(table: Table, *, wide: Sequence[str] = ()) -> str:
         for i, column in enumerate(table.columns)
     ]
     heads = [
-        element("th", str(column), **{"class": "num" if right else "key" if sticky and i == 0 else ""})
+        element("th", str(column), scope="col", **{"class": "num" if right else "key" if sticky and i == 0 else ""})
         for i, (column, right) in enumerate(zip(table.columns, numeric, strict=True))
     ]
     return _framed(table.title, heads, body, [table.note] if table.note else [])
@@ -69,7 +84,9 @@ def picture(title: str, svg: str, note: str, link: str) -> str:
     packed = base64.b64encode(svg.encode()).decode()
     lines = "\n".join(packed[at : at + 15] for at in range(0, len(packed), 15))
     size = _SIZE.search(svg)
-    kind = ' class="small"' if size and float(size[1]) < _SMALL else ""
+    # A drawing that knows nothing of themes is shown on paper.
+    names = ["small"] * bool(size and float(size[1]) < _SMALL) + ["paper"] * (THEMED not in svg)
+    kind = f' class="{" ".join(names)}"' if names else ""
     # With its size known, a drawing that loads late does not push away what is being read.
     room = f' width="{float(size[1]):.0f}" height="{float(size[2]):.0f}"' if size else ""
     return (
@@ -100,12 +117,25 @@ def section(name: str, title: str, parts: Iterable[str]) -> str:
 
 
 def _framed(title: str, heads: Sequence[str], body: Sequence[str], notes: Sequence[str]) -> str:
-    search = '<input class="filter" type="search" placeholder="filter rows" aria-label="filter rows">'
-    return (
-        f'<div class="table"><h3>{escape(title)}</h3>{search if len(body) > 5 else ""}<div class="scroll">'
-        f'<table class="sortable"><thead><tr>{"".join(heads)}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
-        f"{''.join(element('p', note, **{'class': 'note'}) for note in notes)}</div>"
+    name = escape(title, quote=True)
+    search = (
+        '<input class="filter" type="search" placeholder="filter: words, or F1 > 0.6" '
+        f'aria-label="filter the rows of {name}">'
     )
+    return (
+        f'<div class="table"><h3>{escape(title)}</h3>{search if len(body) > _FEW_ROWS else ""}'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">'
+        f'<table class="sortable"><thead><tr>{"".join(heads)}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+        f"{_notes(notes)}</div>"
+    )
+
+
+def _notes(notes: Sequence[str]) -> str:
+    """The first in sight; how the rest is to be read, for who asks."""
+    texts = [element("p", note, **{"class": "note"}) for note in notes]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f'<details class="notes"><summary>how to read this table</summary>{"".join(texts)}</details>'
 
 
 def _cell(value: str | float | int | None, wide: bool, key: bool) -> str:

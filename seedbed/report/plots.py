@@ -7,15 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from seedbed.analysis.results import Comparison, Row, Summary
-from seedbed.report.canvas import COLOURS, DASHES, HATCHES, MARKERS, Plot, inches, panels, rendered
+from seedbed.report.canvas import COLOURS, DASHES, MARKERS, Plot, inches, panels, rendered
 from seedbed.suite import Metric
 
 MAX_PANELS = 4
 _MAX_SYSTEMS = 24
-_ROW = 0.28
+_ROW = 0.3
 """Inches a system takes on a vertical list."""
 _BARS = 3.2
-"""Inches from top to bottom of a drawing of bars."""
+"""Inches from top to bottom of a drawing of groups side by side."""
+_ALONE, _BESIDE = 5.6, 9.0
+"""Inches from left to right of a drawing on the first screen, of one panel and of several."""
+_PLANE = 2.9
+"""Inches from top to bottom of a plane of cost and quality, without its legend."""
+_WIDE = 20
+"""From dearest to cheapest, so many times, a scale of dollars is logarithmic."""
 _NUMBERS = 0.75
 """Inches for numbers and a label on a vertical axis."""
 
@@ -43,14 +49,15 @@ def seeds_plot(summary: Summary, suite: str, seeds: Mapping[tuple[str, str, str]
     rows = {key: [row for row in summary.rows if row.key == key][:_MAX_SYSTEMS] for key in keys}
     names = {key: [f"{r.label}{' (baseline)' * r.is_baseline}" for r in own] for key, own in rows.items()}
     height = 0.9 + _ROW * max(len(own) for own in rows.values())
+    width = _ALONE if len(keys) == 1 else _BESIDE
     left = inches(name for own in names.values() for name in own)
-    drawing, axes = panels([f"{b} · {m}" for _, b, m in keys], height, left=left)
+    drawing, axes = panels([f"{b} · {m}" for _, b, m in keys], height, width, left=left)
     for axis, key in zip(axes, keys, strict=True):
         _seed_lines(axis, rows[key], metric.name, seeds[key])
         _listed(axis, names[key])
         axis.set_xlabel(metric.label)
-    note = "Circles: seeds. Bar: mean. Line: 95% interval over samples."
-    return rendered(drawing, f"{suite}-seeds", f"{metric.label} by seed", note)
+    note = "Circles: seeds. Upright: mean. Band: 95% interval over samples."
+    return rendered(drawing, f"{suite}-seeds", f"{metric.label} of every system", note, lead=True)
 
 
 def _seed_lines(axis: Any, rows: Sequence[Row], metric: str, points: Points) -> None:
@@ -110,29 +117,55 @@ def differences_plot(comparisons: Sequence[Comparison], suite: str, metric: Metr
 
 
 def pareto_plot(summary: Summary, suite: str) -> Plot | None:
-    """Quality against list cost a sample; the line joins systems that no other beats in both."""
+    """Quality with its interval against list cost a sample, of every system whose price is known, free ones too; the
+    line joins systems that no other beats in both."""
     metric = summary.metrics[suite][0]
-    rows = [
-        r for r in summary.rows if r.suite == suite and r.list_usd and r.metrics[metric.name].mean is not None and r.n
-    ]
-    keys = list(dict.fromkeys(row.key for row in rows))[:MAX_PANELS]
+    rows = [r for r in summary.rows if r.suite == suite and r.metrics[metric.name].mean is not None and r.n]
+    priced = [row for row in rows if row.list_usd is not None]
+    keys = list(dict.fromkeys(row.key for row in priced if row.list_usd))[:MAX_PANELS]
     if not keys:
         return None
-    drawing, axes = panels([f"{b} · {m}" for _, b, m in keys], 2.8, left=_NUMBERS)
-    for axis, key in zip(axes, keys, strict=True):
-        own = [row for row in rows if row.key == key][:_MAX_SYSTEMS]
-        points = [(_usd_per_1000(row), row.metrics[metric.name].mean or 0.0, row.label) for row in own]
-        front = _front(points, higher=metric.higher_is_better is not False)
-        axis.plot([x for x, _, _ in front], [y for _, y, _ in front], color="#7F7F7F", lw=1, ls="--", zorder=1)
-        for place, (x, y, label) in enumerate(points):
-            axis.plot([x], [y], MARKERS[place % 8], color=COLOURS[place % 8], ms=7, label=label, zorder=2)
-        axis.set_xlabel("list $ per 1,000 samples")
-        axis.set_ylabel(metric.label)
-        axis.margins(0.12)
-        # Good systems rise towards the dear side; the corner below them is free.
-        axis.legend(fontsize=7, loc="upper right" if metric.higher_is_better is False else "lower right")
-    note = "Cost as if nothing had been reused. Dashed: systems that no other beats in both."
-    return rendered(drawing, f"{suite}-pareto", f"Cost and {metric.label}", note)
+    own = {key: [row for row in priced if row.key == key][:_MAX_SYSTEMS] for key in keys}
+    legend = 0.1 + 0.18 * -(-max(map(len, own.values())) // 2)
+    width = _ALONE if len(keys) == 1 else _BESIDE
+    drawing, axes = panels([f"{b} · {m}" for _, b, m in keys], _PLANE + legend, width, left=_NUMBERS)
+    for axis, listed in zip(axes, own.values(), strict=True):
+        box = axis.get_position()
+        share = legend / drawing.get_figheight()
+        axis.set_position((box.x0, box.y0 + share, box.width, box.height - share))
+        _plane(axis, listed, metric)
+        below = -0.42 / (_PLANE - 0.8)
+        axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.45, below), ncols=2, borderaxespad=0)
+    unpriced = sorted({row.label for row in rows if row.list_usd is None and row.key in own})
+    unknown = f" Not drawn, since the price is unknown: {', '.join(unpriced)}." if unpriced else ""
+    note = f"Cost as if nothing had been reused; 95% intervals. Dashed: systems that no other beats in both.{unknown}"
+    return rendered(drawing, f"{suite}-pareto", f"Cost and {metric.label}", note, lead=True)
+
+
+def _plane(axis: Any, rows: Sequence[Row], metric: Metric) -> None:
+    points = [(_usd_per_1000(row), row.metrics[metric.name].mean or 0.0, row.label) for row in rows]
+    front = _front(points, higher=metric.higher_is_better is not False)
+    axis.plot([x for x, _, _ in front], [y for _, y, _ in front], color="#7F7F7F", lw=1, ls="--", zorder=1)
+    lines = [
+        (x, row.samples[metric.name].ci_low, row.samples[metric.name].ci_high)
+        for (x, _, _), row in zip(points, rows, strict=True)
+        if row.samples[metric.name].ci_low is not None
+    ]
+    if lines:
+        axis.vlines(*zip(*lines, strict=True), colors="#9ecae1", lw=2.5, zorder=1)
+    for place, (x, y, label) in enumerate(points):
+        # One that costs nothing lies on the edge; it is drawn whole.
+        axis.plot([x], [y], MARKERS[place % 8], color=COLOURS[place % 8], ms=7, label=label, zorder=3, clip_on=False)
+    paid = [x for x, _, _ in points if x > 0]
+    if max(paid) / min(paid) > _WIDE:
+        axis.set_xscale("symlog", linthresh=min(paid), linscale=0.5)
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.set_xlim(0 if len(paid) < len(points) else min(paid) / 2, max(paid) * 2)
+    else:
+        axis.set_xlim(0, max(paid) * 1.1)
+    axis.set_xlabel("list $ per 1,000 samples")
+    axis.set_ylabel(metric.label)
+    axis.margins(y=0.12)
 
 
 def _usd_per_1000(row: Row) -> float:
@@ -147,27 +180,43 @@ def _front(points: Sequence[tuple[float, float, str]], *, higher: bool) -> list[
     return front
 
 
-def bars_plot(name: str, title: str, groups: Sequence[str], bars: Mapping[str, Sequence[float | None]]) -> Plot:
-    """Bars side by side, told apart by colour and hatch; an undefined value has a dash instead of a bar of height 0."""
-    drawing, (axis,) = panels([""], _BARS, columns=1, left=_NUMBERS - 0.2)
-    turned, in_a_line = len(groups) > 8, min(4, len(bars))
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """A mean with its interval, as drawn; None where there is none."""
+
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+def dots_plot(
+    name: str, title: str, groups: Sequence[str], dots: Mapping[str, Sequence[Centre]], label: str = "", note: str = ""
+) -> Plot:
+    """Means with their intervals side by side, told apart by colour and marker; an undefined one has a dash."""
+    drawing, (axis,) = panels([""], _BARS, columns=1, left=_NUMBERS)
+    turned, in_a_line = len(groups) > 8, min(4, len(dots))
     below = 0.3 + (0.6 * inches(groups) if turned else 0.0)
-    above = 0.1 + 0.2 * -(-len(bars) // in_a_line)
+    above = 0.1 + 0.2 * -(-len(dots) // in_a_line)
     box = axis.get_position()
     axis.set_position((box.x0, below / _BARS, box.width, 1 - (above + below) / _BARS))
-    width = 0.8 / len(bars)
-    for place, (label, values) in enumerate(bars.items()):
-        at = [group + (place - (len(bars) - 1) / 2) * width for group in range(len(groups))]
-        heights = [float("nan") if value is None else value for value in values]
-        face, hatch = COLOURS[place % 8], HATCHES[place % 8]
-        axis.bar(at, heights, width * 0.9, color=face, hatch=hatch, edgecolor="white", lw=0.4, label=label)
+    step = 0.7 / len(dots)
+    for place, (system, values) in enumerate(dots.items()):
+        at = [group + (place - (len(dots) - 1) / 2) * step for group in range(len(groups))]
+        colour, marker = COLOURS[place % 8], MARKERS[place % 8]
+        lines = [(x, v.low, v.high) for x, v in zip(at, values, strict=True) if v.low is not None]
+        if lines:
+            axis.vlines(*zip(*lines, strict=True), colors=colour, lw=1.5, alpha=0.6)
+        known = [(x, v.mean) for x, v in zip(at, values, strict=True) if v.mean is not None]
+        axis.plot(*(zip(*known, strict=True) if known else ([], [])), marker, color=colour, ms=5, label=system)
         for x, value in zip(at, values, strict=True):
-            if value is None:
+            if value.mean is None:
                 axis.text(x, 0, "-", ha="center", va="bottom", fontsize=7)
     axis.set_xticks(range(len(groups)), groups, rotation=30 if turned else 0)
+    axis.set_xlim(-0.6, len(groups) - 0.4)
+    axis.set_ylabel(label)
     axis.legend(ncols=in_a_line, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     axis.grid(axis="x", visible=False)
-    return rendered(drawing, name, title)
+    return rendered(drawing, name, title, note)
 
 
 def curves_plot(name: str, title: str, x: str, y: str, listed: Mapping[str, Sequence[Curve]], note: str) -> Plot:

@@ -11,8 +11,8 @@ from typing import Any
 from seedbed.analysis.results import Summary
 from seedbed.analysis.score_table import ScoreTable, TableKey
 from seedbed.report.canvas import Plot, style
-from seedbed.report.curves import cases_of, learning_curves, option_curves, slices
-from seedbed.report.plots import Curve, bars_plot, curves_plot, differences_plot, pareto_plot, seeds_plot
+from seedbed.report.curves import Slice, cases_of, learning_curves, option_curves, slices
+from seedbed.report.plots import Curve, curves_plot, differences_plot, dots_plot, pareto_plot, seeds_plot
 from seedbed.report.sample_list import MAX_SAMPLES, SampleBook
 from seedbed.storage.store import Store
 from seedbed.suite import CellResult, Figure, Shown, Table, resolve
@@ -21,6 +21,8 @@ from seedbed.sweep.registry import get_suite
 
 _MAX_SLICES = 8
 """Slices drawn; further ones are tables only."""
+_MAX_DOTS = 8
+"""Systems that can be told apart side by side."""
 
 Part = Table | Figure | Plot
 
@@ -34,7 +36,7 @@ class ReportInputs:
     book: SampleBook
     seeds: dict[TableKey, dict[str, dict[int, float]]] = field(default_factory=dict[Any, Any])
     cells: dict[str, list[CellResult]] = field(default_factory=dict[str, list[CellResult]])
-    sliced: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    sliced: dict[str, list[Slice]] = field(default_factory=dict[str, list[Slice]])
     learning: dict[str, dict[str, list[Curve]]] = field(default_factory=dict[str, Any])
     failures: list[list[str]] = field(default_factory=list[list[str]])
     failure_counts: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
@@ -86,10 +88,11 @@ def _generic(inputs: ReportInputs, summary: Summary, suite: str) -> list[Part]:
         note = "Best val score so far, a line a cell."
         panels = inputs.learning[suite]
         made.append(curves_plot(f"{suite}-learning", "Learning curves", "metric calls", "val score", panels, note))
-    for place, (table, values, bars) in enumerate(inputs.sliced[suite]):
-        if place < _MAX_SLICES and len(bars) <= 8:
-            made.append(bars_plot(f"{suite}-{table.title}", table.title, values, bars))
-        made.append(table)
+    for place, own in enumerate(inputs.sliced[suite]):
+        if place < _MAX_SLICES and len(own.dots) <= _MAX_DOTS:
+            name, title = f"{suite}-{own.table.title}", own.table.title
+            made.append(dots_plot(name, title, own.values, own.dots, own.label, own.table.note))
+        made.append(own.table)
     return [part for part in made if part is not None]
 
 

@@ -1,11 +1,8 @@
-"""Every sample for the report: a light line each to list and search, and packed details that are opened one by one."""
+"""Every sample for the report: scores of all systems to list and filter by, texts to search, details to open."""
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,172 +10,259 @@ from typing import Any
 
 import orjson
 
-from seedbed.analysis.score_table import ScoreTable
+from seedbed.analysis.score_table import ScoreTable, TableKey
 from seedbed.report.curves import cases_of
-from seedbed.report.transcript import received, sent
+from seedbed.report.sample_packs import Packs
+from seedbed.report.sample_rows import Answered, CellRows, Wanted, drop_copies
 from seedbed.storage.store import Store
-from seedbed.suite import Case
-from seedbed.suites.kit.outcomes import TRUNCATED, UNREADABLE
+from seedbed.suite import Case, Metric
+from seedbed.suites.kit.outcomes import TRUNCATED, UNREADABLE, told_reason
 from seedbed.sweep.plan import Plan
+from seedbed.sweep.registry import get_suite
 
-MAX_SAMPLES = 20_000
-MAX_BYTES = 96_000_000
-"""Of details before packing; further samples are listed without their prompts."""
-_CHUNK = 100
-_SNIPPET = 160
-_READ = 1 << 20
+MAX_SAMPLES = 300_000
+MAX_BYTES = 200_000_000
+"""Of details before packing; further samples are shown without their prompts."""
+_AT_ONCE = 200
+"""Samples of a table that memory holds with all their answers."""
+_SNIPPET, _SHORT = 160, 90
+"""Characters that are listed of a question, and of an answer."""
 _LONGEST = 20_000
-_SAMPLE = re.compile(rb'"sample": ("(?:[^"\\]|\\.)*")')
-_ID = re.compile(rb'\{"sample_id": ?("(?:[^"\\]|\\.)*")')
-_LINE = 15
-"""Characters in a row of packed data: shorter than any key, so that masking secrets never cuts into it."""
-_SHOWN = ("phase", "role", "model", "outcome", "tokens_in", "tokens_out", "list_usd", "latency_s", "error")
-"""What the page says of a call."""
+_FEW_VALUES = 40
+"""A fact of the cases with more values than that is no filter."""
 STATES = ("ok", "error", "skipped", UNREADABLE, TRUNCATED)
 """By number, how a sample ended; the script of the page has the same list."""
+_NONE = "-"
+"""Where a system has no row of a sample under a seed."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table of samples and where the rows of its systems lie."""
+
+    key: TableKey
+    metrics: Sequence[Metric]
+    baseline: str | None
+    systems: Mapping[str, Sequence[tuple[int, Path]]]
+    """By label: seeds and folders of cells."""
+    sample_ids: Sequence[str]
+    cases: Mapping[str, Case]
 
 
 @dataclass
 class SampleBook:
-    """Filled cell by cell; what it holds stays below the two limits above however many cells there are."""
+    """Filled table by table; memory holds what is listed, and the packed rest."""
 
     per_cell: int
-    cells: list[list[Any]] = field(default_factory=list[list[Any]])
-    lines: list[list[Any]] = field(default_factory=list[list[Any]])
-    chunks: list[str] = field(default_factory=list[str])
+    tables: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    packs: Packs = field(default_factory=Packs)
     n_samples: int = 0
-    """All there are, shown or not."""
-    _open: list[bytes] = field(default_factory=list[bytes])
+    """Samples x systems x seeds: all there are, shown or not."""
+    n_shown: int = 0
+    view: dict[str, str] = field(default_factory=dict[str, str])
+    """What is chosen in the grid before a reader chooses."""
     _bytes: int = 0
 
     def add(self, store: Store, plan: Plan, table: ScoreTable) -> None:
         """All cells of a table; each shows the same samples, so that systems can be compared."""
+        systems = {label: [(cell.seed, store.cell_dir(cell)) for cell in own] for label, own in table.cells.items()}
         cases = cases_of(plan, table)
-        chosen = Wanted(_spread(table.sample_ids, self.per_cell))
-        primary = table.declared[0]
-        for label, cells in table.cells.items():
-            for cell in cells:
-                place = len(self.cells)
-                self.cells.append([cell.suite, cell.benchmark, label, cell.model, cell.seed, primary.label])
-                folder = store.cell_dir(cell)
-                calls = _calls(folder / "lm_history.jsonl", chosen) if self._bytes < MAX_BYTES else None
-                n_rows, found = _rows(folder, chosen)
-                self.n_samples += n_rows
-                for row, prediction in found:
-                    self._one(place, row, prediction, cases.get(row["sample_id"]), calls, primary.name)
+        self.take(Source(table.key, table.declared, table.baseline, systems, table.sample_ids, cases))
 
-    def _one(
-        self,
-        place: int,
-        row: dict[str, Any],
-        prediction: dict[str, Any],
-        case: Case | None,
-        calls: Mapping[str, list[Any]] | None,
-        metric: str,
-    ) -> None:
-        sample = row["sample_id"]
-        gold = case.gold if case else row["details"].get("gold")
-        asked = case.inputs if case else {k: row["details"][k] for k in ("question",) if k in row["details"]}
-        self.lines.append(
-            [
-                *(place, sample, STATES.index(_state(row)), row["scores"].get(metric)),
-                *(
-                    snippet(asked),
-                    snippet(prediction.get("output") or row["reason"] or row["details"].get(UNREADABLE, "")),
-                    snippet(gold),
-                ),
-            ]
-        )
-        detail = {
-            "inputs": asked,
-            "gold": gold,
-            "meta": case.meta if case else {},
-            "scores": row["scores"],
-            "output": prediction.get("output"),
-            "error": prediction.get("error"),
-            "reason": row["reason"],
-            "cluster": row["cluster"],
-            "details": row["details"],
-            "calls": None if calls is None else calls.get(sample, []),
+    def take(self, source: Source) -> None:
+        """All samples of a table that there is room for."""
+        chosen = _spread(source.sample_ids, self.per_cell)
+        wanted, with_calls = Wanted(set(chosen)), self._bytes < MAX_BYTES
+        rows = {
+            label: [CellRows(folder, wanted, with_calls=with_calls) for _, folder in own]
+            for label, own in source.systems.items()
         }
-        raw = _packed(detail)
-        self._open.append(raw if len(raw) <= _LONGEST else _packed(_cut(detail)))
-        if len(self._open) == _CHUNK:
-            self.close()
+        entry = _Entry(source, chosen)
+        for start in range(0, len(chosen), _AT_ONCE):
+            self._some(source, entry, chosen[start : start + _AT_ONCE], rows)
+        self.packs.close()
+        for own in rows.values():
+            for cell in own:
+                cell.finish()
+                self.n_samples += cell.n_rows
+        self.n_shown += entry.n_rows
+        self.tables.append(entry.listed(self._texts(entry)))
+        drop_copies()
+
+    def _some(
+        self, source: Source, entry: _Entry, samples: Sequence[str], rows: Mapping[str, Sequence[CellRows]]
+    ) -> None:
+        taken = {label: [cell.take(samples) for cell in own] for label, own in rows.items()}
+        for sample in samples:
+            found = {label: [own.get(sample) for own in cells] for label, cells in taken.items()}
+            entry.add(sample, found)
+            with_calls = self._bytes < MAX_BYTES
+            detail = _detail(source.cases.get(sample), found)
+            for label, own in rows.items():
+                for place, cell in enumerate(own):
+                    if (shown := detail["answers"][label][place]) is not None:
+                        shown["calls"] = cell.calls(sample) if with_calls else None
+            raw = _packed(detail)
+            raw = raw if len(raw) <= _LONGEST else _packed(_cut(detail))
+            self._bytes += len(raw)
+            entry.details.append(self.packs.add(raw))
+
+    def _texts(self, entry: _Entry) -> list[int]:
+        numbers = [self.packs.add(_packed(text)) for text in entry.texts]
+        self.packs.close()
+        return numbers
 
     def close(self) -> None:
         """Pack what is still open."""
-        if self._open:
-            raw = b"[" + b",".join(self._open) + b"]"
-            self._bytes += len(raw)
-            text = base64.b64encode(zlib.compress(raw, 6)).decode()
-            self.chunks.append("\n".join(text[at : at + _LINE] for at in range(0, len(text), _LINE)))
-            self._open = []
+        self.packs.close()
 
     def index(self) -> dict[str, Any]:
-        """What the page lists and searches."""
-        return {"cells": self.cells, "rows": self.lines, "chunk": _CHUNK, "n_samples": self.n_samples}
+        """What the page lists and filters by."""
+        return {"tables": self.tables, "n_samples": self.n_samples, "view": self.view}
 
 
-class Wanted:
-    """Sample ids, told apart as they stand in a file: most lines are not worth reading whole."""
+class _Entry:
+    """A table as the page lists it, filled sample by sample."""
 
-    def __init__(self, ids: set[str]) -> None:
-        self._raw = {json.dumps(sample, ensure_ascii=plain).encode() for sample in ids for plain in (True, False)}
-        self._ids = ids
+    def __init__(self, source: Source, chosen: Sequence[str]) -> None:
+        self._source = source
+        self._ids = list(chosen)
+        names = [metric.name for metric in source.metrics]
+        self._states: dict[str, list[list[str]]] = {label: [[] for _ in own] for label, own in source.systems.items()}
+        self._scores: dict[str, list[list[list[float | None]]]] = {
+            label: [[[] for _ in names] for _ in own] for label, own in source.systems.items()
+        }
+        self._kinds: dict[str, int] = {}
+        self._kind: dict[str, list[dict[str, int]]] = {
+            label: [{} for _ in own] for label, own in source.systems.items()
+        }
+        self._at = 0
+        self.texts: list[Any] = []
+        self.details: list[int] = []
+        self.n_rows = 0
 
-    def __contains__(self, quoted: bytes) -> bool:
-        # The same id can be written with escapes in more than one way.
-        return quoted in self._raw or (b"\\" in quoted and orjson.loads(quoted) in self._ids)
+    def add(self, sample: str, found: Mapping[str, Sequence[Answered | None]]) -> None:
+        case = self._source.cases.get(sample)
+        answers: list[str] = []
+        for label, seeds in found.items():
+            for place, answered in enumerate(seeds):
+                self._row(label, place, answered)
+            answers.append(_answer_text(seeds))
+        row = next((a[0] for seeds in found.values() for a in seeds if a is not None), None)
+        details: Mapping[str, Any] = row["details"] if row else {}
+        asked = case.inputs if case else details.get("question")
+        gold = case.gold if case else details.get("gold")
+        self.texts.append([snippet(asked), snippet(gold, _SHORT), answers])
+        self._at += 1
+
+    def _row(self, label: str, place: int, answered: Answered | None) -> None:
+        row = answered[0] if answered else None
+        state = _state(row) if row else None
+        self._states[label][place].append(_NONE if state is None else str(STATES.index(state)))
+        for column, metric in zip(self._scores[label][place], self._source.metrics, strict=True):
+            value = row["scores"].get(metric.name) if row else None
+            column.append(None if value is None else round(value, metric.digits + 2))
+        if row is None:
+            return
+        self.n_rows += 1
+        if state in ("error", "skipped", UNREADABLE):
+            told = row["details"].get(UNREADABLE) if state == UNREADABLE else told_reason(row)
+            kind = str(told).partition(":")[0][:80] or "no reason given"
+            self._kind[label][place][str(self._at)] = self._kinds.setdefault(kind, len(self._kinds))
+
+    def listed(self, texts: Sequence[int]) -> dict[str, Any]:
+        source, (suite, benchmark, model) = self._source, self._source.key
+        return {
+            "suite": suite,
+            "title": get_suite(suite).title,
+            "benchmark": benchmark,
+            "model": model,
+            "baseline": source.baseline,
+            "metrics": [_metric(metric) for metric in source.metrics],
+            "systems": [{"label": label, "seeds": [seed for seed, _ in own]} for label, own in source.systems.items()],
+            "ids": self._ids,
+            "facts": _facts(self._ids, source.cases),
+            "states": [["".join(column) for column in own] for own in self._states.values()],
+            "kinds": list(self._kinds),
+            "kind": list(self._kind.values()),
+            "scores": list(self._scores.values()),
+            "details": _runs(self.details),
+            "texts": _runs(texts),
+        }
 
 
-def _rows(folder: Path, wanted: Wanted) -> tuple[int, list[tuple[dict[str, Any], dict[str, Any]]]]:
-    """How many samples there are, and the scores of those wanted with the predictions they belong to. Both files have a
-    line a case in the same order."""
-    found: list[tuple[dict[str, Any], dict[str, Any]]] = []
-    count = 0
-    with (folder / "scores.jsonl").open("rb") as scores, (folder / "predictions.jsonl").open("rb") as predictions:
-        for line, answered in zip(scores, predictions, strict=False):
-            count += 1
-            match = _ID.match(line)
-            if match is None or match[1] in wanted:
-                found.append((orjson.loads(line), orjson.loads(answered)))
-    return count, found
+def _metric(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "label": metric.label,
+        "digits": metric.digits,
+        "range": metric.range,
+        "better": metric.higher_is_better,
+    }
 
 
-def _spread(ids: Sequence[str], at_most: int) -> set[str]:
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Where each pack begins: the place of its first sample, and its number."""
+    return [[at, number] for at, number in enumerate(numbers) if at == 0 or numbers[at - 1] != number]
+
+
+def _facts(ids: Sequence[str], cases: Mapping[str, Case]) -> dict[str, Any]:
+    """Facts of the cases with a few values: the values, and by sample which of them, -1 for none."""
+    found: dict[str, dict[str, int]] = {}
+    places: dict[str, list[int]] = {}
+    for at, sample in enumerate(ids):
+        for fact, value in (cases[sample].meta if sample in cases else {}).items():
+            if isinstance(value, str | bool | int):
+                known, column = found.setdefault(fact, {}), places.setdefault(fact, [])
+                column.extend([-1] * (at - len(column)))
+                if len(known) <= _FEW_VALUES:
+                    column.append(known.setdefault(str(value), len(known)))
+    return {
+        fact: {"values": list(known), "of": places[fact] + [-1] * (len(ids) - len(places[fact]))}
+        for fact, known in found.items()
+        if 2 <= len(known) <= _FEW_VALUES
+    }
+
+
+def _detail(case: Case | None, found: Mapping[str, Sequence[Answered | None]]) -> dict[str, Any]:
+    """All there is of a sample, the calls left to be added."""
+    rows = [answered[0] for seeds in found.values() for answered in seeds if answered is not None]
+    details: Mapping[str, Any] = rows[0]["details"] if rows else {}
+    return {
+        "asked": case.inputs if case else {k: details[k] for k in ("question",) if k in details},
+        "gold": case.gold if case else details.get("gold"),
+        "meta": case.meta if case else {},
+        "cluster": rows[0]["cluster"] if rows else None,
+        "answers": {label: [_answer(answered) for answered in seeds] for label, seeds in found.items()},
+    }
+
+
+def _answer(answered: Answered | None) -> dict[str, Any] | None:
+    if answered is None:
+        return None
+    row, prediction = answered
+    return {
+        "output": prediction.get("output"),
+        "error": prediction.get("error"),
+        "reason": told_reason(row) if row["status"] != "ok" or row["reason"] else None,
+        "scores": row["scores"],
+        "details": row["details"],
+    }
+
+
+def _answer_text(seeds: Sequence[Answered | None]) -> str:
+    first = next((answered for answered in seeds if answered is not None), None)
+    if first is None:
+        return ""
+    row, prediction = first
+    return snippet(prediction.get("output") or told_reason(row) or row["details"].get(UNREADABLE, ""), _SHORT)
+
+
+def _spread(ids: Sequence[str], at_most: int) -> list[str]:
     """Evenly over the benchmark where not all have room."""
     if len(ids) <= at_most:
-        return set(ids)
-    return {ids[int(place * len(ids) / at_most)] for place in range(at_most)}
-
-
-def _calls(path: Path, wanted: Wanted) -> dict[str, list[Any]]:
-    """The calls made for some samples after any optimising: what was sent and what came back."""
-    found: dict[str, list[Any]] = {}
-    if not path.exists():
-        return found
-    with path.open("rb") as handle:
-        # Whole lines, many at a time.
-        while data := handle.read(_READ) + handle.readline():
-            for call in map(orjson.loads, _lines_about(data, wanted)):
-                if call["phase"] != "optimise":
-                    shown = {name: call[name] for name in _SHOWN}
-                    ends = [choice.get("finish_reason") for choice in (call["response"] or {}).get("choices") or []]
-                    known = {**shown, "ended": ends, "sent": sent(call), "received": received(call)}
-                    found.setdefault(call["sample"], []).append(known)
-    return found
-
-
-def _lines_about(data: bytes, wanted: Wanted) -> Iterator[bytes]:
-    """Lines that name a wanted sample. Quotes inside texts are escaped, so the key is not found in what was said."""
-    end = -1
-    for match in _SAMPLE.finditer(data):
-        if match.start() > end and match[1] in wanted:
-            start = data.rfind(b"\n", 0, match.start()) + 1
-            end = data.find(b"\n", match.end())
-            end = len(data) if end < 0 else end
-            yield data[start:end]
+        return list(ids)
+    return [ids[int(place * len(ids) / at_most)] for place in range(at_most)]
 
 
 def _state(row: Mapping[str, Any]) -> str:
@@ -190,15 +274,35 @@ def _state(row: Mapping[str, Any]) -> str:
     return next((flaw for flaw in (UNREADABLE, TRUNCATED) if flaw in row["details"]), "ok")
 
 
-def snippet(value: Any) -> str:
-    """The beginning of a value as one line of text."""
-    if isinstance(value, Mapping):
-        texts = [v for v in value.values() if isinstance(v, str)]
-        value = " · ".join(texts) if texts else value
+def snippet(value: Any, length: int = _SNIPPET) -> str:
+    """The beginning of a value as one line of text; of something nested, the texts inside it."""
+    pieces: list[str] = []
+    names: list[str] = []
+    room = length
+    for text in _pieces(value):
+        piece = " ".join(text[: 4 * length].split())
+        # Ids and codes beside a text say nothing of it.
+        (names if re.fullmatch(r"[!-~]{0,24}", piece) else pieces).append(piece)
+        room -= len(pieces[-1]) if pieces else 0
+        if room < 0:
+            break
+    line = " · ".join(pieces or [name for name in names if name])
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """Texts first: where a dialogue has any, its numbers say nothing."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        own = [v for v in value.values() if isinstance(v, str | Mapping | list | tuple)]
+        for item in own or value.values():
+            yield from _pieces(item)
     elif isinstance(value, list | tuple):
-        value = " | ".join(str(v) for v in value[:5])
-    text = " ".join(("" if value is None else str(value)).split())
-    return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
+        for item in value:
+            yield from _pieces(item)
+    elif value is not None:
+        yield str(value)
 
 
 def _packed(value: Any) -> bytes:

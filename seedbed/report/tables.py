@@ -8,6 +8,7 @@ from typing import Any
 
 from seedbed.analysis.means import OverSeeds
 from seedbed.analysis.results import ALPHA, Comparison, Row, Summary
+from seedbed.report.links import samples_link
 from seedbed.suite import Metric
 from seedbed.sweep.registry import get_suite
 
@@ -19,6 +20,8 @@ class TextCell:
     significant: bool = False
     beside: Sequence[str] = ()
     """What stands behind a figure in smaller print: its interval, its p, its bounds where answers are missing."""
+    link: str = ""
+    """The samples it was made of, as an address inside the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class TextTable:
     notes: Sequence[str] = ()
     key: int = 0
     """The name column that stays in sight when a wide table is scrolled."""
+    first: Sequence[str] = ()
+    """Columns that a reader wants to see without scrolling, after the key, in this order."""
     n_counts: int = 0
     """How many columns, from the right, say what the figures stand on and cost."""
 
@@ -53,15 +58,26 @@ def suite_table(summary: Summary, suite: str) -> TextTable:
             text = figure(row.metrics[metric.name], metric.digits)
             marked = place == 0 and test is not None and test.significant
             beside = _beside(row, metric, None if place == 0 or test is None else test.p_holm)
-            cells.append(TextCell(text, (*row.key, row.label) in best[metric.name], marked, beside))
-        body.append([*cells, *map(TextCell, _counts(row, flaws))])
+            link = samples_link(row.key, system=row.label, metric=metric.name)
+            cells.append(TextCell(text, (*row.key, row.label) in best[metric.name], marked, beside, link))
+        links = {name: samples_link(row.key, system=row.label, state=_STATES.get(name, "")) for name in counts}
+        body.append(
+            [
+                *cells,
+                *(TextCell(text, link=links[name]) for name, text in zip(counts, _counts(row, flaws), strict=True)),
+            ]
+        )
     title = f"{get_suite(suite).title} ({suite})"
     columns = [*names, *(m.label for m in metrics), *counts]
-    return TextTable(title, columns, len(names), body, _notes(rows, metrics[0]), _key(names, rows), len(counts))
+    key = _key(names, rows)
+    first = [metrics[0].label, *(name for name in counts if name != "tokens"), *(n for n in names if n != names[key])]
+    return TextTable(title, columns, len(names), body, _notes(rows, metrics[0]), key, first, len(counts))
 
 
-def comparison_table(comparisons: Sequence[Comparison], suite: str, metric: Metric) -> TextTable:
-    """A metric of a suite, each system against the baseline."""
+def comparison_table(
+    comparisons: Sequence[Comparison], suite: str, metric: Metric, *, linked: bool = True
+) -> TextTable:
+    """A metric of a suite, each system against the baseline; `linked` where both are in the grid of one report."""
     chosen = [c for c in comparisons if c.suite == suite and c.metric == metric.name]
     columns = ["benchmark", "model", "system", "baseline", "difference", "95% CI", "p", "p (Holm)", "effect size",
                "detectable", "wins/ties/losses", "n", "clusters", "missing", "test", "verdict"]  # fmt: skip
@@ -69,9 +85,16 @@ def comparison_table(comparisons: Sequence[Comparison], suite: str, metric: Metr
         f"{metric.label}: against the baseline",
         columns,
         4,
-        [[TextCell(text) for text in _compared(c, metric.digits)] for c in chosen],
+        [[*map(TextCell, _compared(c, metric.digits)[:4]), *_differing(c, metric, linked=linked)] for c in chosen],
         key=columns.index("system"),
+        first=["verdict", "difference", "95% CI", "p (Holm)", "n", "baseline", "benchmark", "model"],
     )
+
+
+def _differing(c: Comparison, metric: Metric, *, linked: bool) -> list[TextCell]:
+    """The figures of a comparison lead to the samples on which the two differ."""
+    link = samples_link((c.suite, c.benchmark, c.model), system=c.label, against=c.baseline, metric=metric.name)
+    return [TextCell(text, link=link if linked else "") for text in _compared(c, metric.digits)[4:]]
 
 
 def cost_table(costs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
@@ -167,6 +190,8 @@ def _key(names: Sequence[str], rows: Sequence[Row]) -> int:
     return names.index("optimizer" if same and "optimizer" in names else "system")
 
 
+_STATES = {"errors": "error", "skipped": "skipped", "unreadable": "unreadable", "truncated": "truncated"}
+"""By column of a table, how the samples ended that it counts."""
 _FLAWS = ("unreadable", "truncated")
 """Counts that a table has where any of its rows has one."""
 

@@ -119,6 +119,17 @@ def cost_rows(engine: Engine, sweep: str, generation: int = 0) -> list[dict[str,
         return [dict(row) for row in connection.execute(query).mappings()]
 
 
+def call_span(engine: Engine, sweep: str, generation: int = 0) -> list[float] | None:
+    """When the first call of a sweep was made and when the last one ended, since a fresh start; None without a call."""
+    ended = func.max(_a.c.started_at + func.coalesce(_a.c.latency_s, 0.0))
+    query = select(func.min(_a.c.started_at), ended).where(
+        _a.c.sweep == sweep, _a.c.outcome.is_not(None), _a.c.generation >= generation
+    )
+    with reading(engine) as connection:
+        first, last = connection.execute(query).one()
+    return None if first is None else [round(first, 3), round(last, 3)]
+
+
 def paid_latencies(engine: Engine, cells: Sequence[str], generation: int) -> dict[str, list[float]]:
     """By cell: how long each paid call of its generate phase took, since a fresh start."""
     found: dict[str, list[float]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
 from seedbed.phases.publish import FILES, about_sweep, manifest_digest, read_choices, render, result_hashes
 from seedbed.phases.verification.checker import Checker
-from seedbed.phases.verification.report_page import check_page, other_drawing
+from seedbed.phases.verification.report_page import check_pack, check_page, other_drawing
 from seedbed.report.canvas import cjk_font
+from seedbed.report.sample_packs import FOLDER, read_sheet
 from seedbed.storage.paths import read_bytes
 from seedbed.storage.redact import redact
 from seedbed.storage.store import read_json
@@ -22,11 +24,20 @@ _FIXED = ("plan.json", "run.json", "ran.json", "manifest.json")
 _AS_MADE = (*MADE_WITH, "cjk_font")
 
 
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """What a ledger says of a sweep."""
+
+    costs: Sequence[Mapping[str, Any]]
+    answerers: Sequence[Mapping[str, Any]]
+    calls: Sequence[float] | None
+    """When the first call was made and the last one ended."""
+
+
 def check_published(
     check: Checker,
     run: SweepRun,
-    costs: Sequence[Mapping[str, Any]],
-    answerers: Sequence[Mapping[str, Any]],
+    accounted: Accounted,
     finished: set[str],
     *,
     with_cases: bool,
@@ -37,9 +48,9 @@ def check_published(
     choices = read_choices(run.folder)
     failures = _failures(check, run, finished, stored["status"])
     about = about_sweep(run.plan, stored["status"], choices) | {k: stored[k] for k in _AS_MADE if k in stored}
-    about["answerers"] = list(answerers)
+    about |= {"run": run.folder.name, "calls": accounted.calls, "answerers": list(accounted.answerers)}
     _check_manifest(check, run, stored, about)
-    rendered = render(run.store, run.plan, costs, failures, about, choices)
+    rendered = render(run.store, run.plan, accounted.costs, failures, about, choices)
     _check_names(check, manifest, stored, rendered, list(result_hashes(run.store, run.plan)))
     drawn_elsewhere = _drawn_elsewhere(stored)
     for name, expected in rendered.items():
@@ -47,6 +58,8 @@ def check_published(
         with check.reading(file):
             if name.startswith("plots/"):
                 _check_drawing(check, file, expected, drawn_elsewhere)
+            elif isinstance(expected, bytes):
+                _check_samples(check, file, expected, with_cases=with_cases)
             else:
                 assert isinstance(expected, str)
                 _check_text(check, file, redact(expected), with_cases, drawn_elsewhere)
@@ -129,6 +142,11 @@ def _check_drawing(check: Checker, file: Path, expected: str | bytes, drawn_else
         check.differ(file, told)
 
 
+def _check_samples(check: Checker, file: Path, expected: bytes, *, with_cases: bool) -> None:
+    if with_cases:
+        check_pack(check, file, read_sheet(read_bytes(file).decode()), read_sheet(expected.decode()))
+
+
 def _drawn_elsewhere(stored: Mapping[str, Any]) -> str | None:
     """What makes drawings of the same figures look otherwise here; None where they must be the same."""
     here = dict(package_versions()).get("matplotlib")
@@ -142,10 +160,12 @@ def _drawn_elsewhere(stored: Mapping[str, Any]) -> str | None:
 
 def _check_others(check: Checker, run: SweepRun, rendered: Mapping[str, Any], *, with_cases: bool) -> None:
     others = [name for name in _names(run.folder) if name not in rendered and name not in _FIXED]
+    made = ("plots/", f"{FOLDER}/")
     for name in others:
-        if name.startswith("plots/") and with_cases:
-            check.differ(run.folder / name, "is not expected: the stored rows give no such drawing")
-    loose = [name for name in others if not name.startswith("plots/")]
+        if name.startswith(made) and with_cases:
+            what = "drawing" if name.startswith("plots/") else "pack of samples"
+            check.differ(run.folder / name, f"is not expected: the stored rows give no such {what}")
+    loose = [name for name in others if not name.startswith(made)]
     if loose:
         check.left_out(f"files in the run's folder that a report does not consist of: {', '.join(loose)}")
 

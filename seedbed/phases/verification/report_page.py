@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.phases.verification.checker import STORED, Checker, same_text
-from seedbed.report.read_page import PageCell, PageParts, read_page
+from seedbed.report.read_page import PageCell, PageParts, read_page, visible
 
 _AROUND = 60
+INDEX = "samples-index"
 _OF_CASES = ("plots", "samples")
 """Sections that show the cases themselves."""
 
@@ -17,10 +18,12 @@ _OF_CASES = ("plots", "samples")
 def check_page(
     check: Checker, file: Path, published: str, rendered: str, *, with_cases: bool, drawn_elsewhere: str | None
 ) -> None:
-    """Tables cell by cell, drawings, embedded figures, every sample, and all text between them. Without the cases at
-    hand, what is made from them is left out; so are drawings that differ where there is a reason for it."""
+    """Tables cell by cell, facts and sentences, drawings, embedded figures, every sample, and all text between them.
+    Without the cases at hand, what is made from them is left out; so are drawings that differ where there is a reason
+    for it."""
     own, other = read_page(published), read_page(rendered)
     _tables(check, file, own, other, with_cases)
+    _lines(check, file, own.lines, other.lines)
     _drawings(check, file, own.drawings, other.drawings, with_cases, drawn_elsewhere)
     _data(check, file, own, other, with_cases)
     for section in dict.fromkeys([*other.rest, *own.rest]):
@@ -62,6 +65,15 @@ def _table(
             check.differ(file, f"{name}, row {number} ({row}), column {head!r} shows {seen!r}, {STORED} {given!r}")
 
 
+def _lines(check: Checker, file: Path, own: Mapping[str, str], other: Mapping[str, str]) -> None:
+    for name in dict.fromkeys([*other, *own]):
+        check.figures += 1
+        if name not in own or name not in other:
+            check.differ(file, f"{name} is {'missing' if name in other else 'not expected'}")
+        elif not same_text(own[name], other[name]):
+            check.differ(file, f"{name} says {visible(own[name])!r}, {STORED} {visible(other[name])!r}")
+
+
 def _drawings(
     check: Checker,
     file: Path,
@@ -95,22 +107,38 @@ def other_drawing(own: str, other: str) -> str | None:
 
 
 def _data(check: Checker, file: Path, own: PageParts, other: PageParts, with_cases: bool) -> None:
-    for name in dict.fromkeys([*other.data, *own.data]):
-        if name == "samples-index" and not with_cases:
-            continue
-        if name not in own.data or name not in other.data:
-            check.differ(file, f"the data {name!r} is {'missing' if name in other.data else 'not expected'}")
-        else:
-            check.compare(file, own.data[name], other.data[name], name)
-    if not with_cases:
-        return
-    listed: Any = other.data.get("samples-index", {}).get("rows", [])
-    if len(own.samples) != len(other.samples):
-        check.differ(file, f"samples has {len(own.samples)} entries, {STORED} {len(other.samples)}")
-    for place, (shown, right) in enumerate(zip(own.samples, other.samples, strict=False)):
+    packs = (own.packs, other.packs) if with_cases else ({}, {})
+    for shown, right in ((own.data, other.data), packs):
+        for name in dict.fromkeys([*right, *shown]):
+            if name not in shown or name not in right:
+                check.differ(file, f"the data {name!r} is {'missing' if name in right else 'not expected'}")
+            elif name.startswith("pack-"):
+                check_pack(check, file, shown[name], right[name], _samples_of(other.packs.get(INDEX), name))
+            else:
+                check.compare(file, shown[name], right[name], name)
+
+
+def check_pack(
+    check: Checker, file: Path, own: Sequence[Any], other: Sequence[Any], samples: Mapping[int, str] | None = None
+) -> None:
+    """A pack of samples, each named by its id where that is known."""
+    if len(own) != len(other):
+        check.differ(file, f"a pack of samples has {len(own)} entries, {STORED} {len(other)}")
+    check.figures += len(other)
+    for place, (shown, right) in enumerate(zip(own, other, strict=False)):
         if shown != right:
-            name = listed[place][1] if place < len(listed) else place
-            check.compare(file, shown, right, f"sample {name}")
+            check.compare(file, shown, right, f"sample {(samples or {}).get(place, place)}")
+
+
+def _samples_of(index: Any, pack: str) -> dict[int, str]:
+    """By place in a pack, the id of the sample that stands there."""
+    number = int(pack.rpartition("-")[2])
+    for table in (index or {}).get("tables", ()):
+        for starts in (table["details"], table["texts"]):
+            for start, own in starts:
+                if own == number:
+                    return dict(enumerate(table["ids"][start:]))
+    return {}
 
 
 def _rest(check: Checker, file: Path, section: str, own: str | None, other: str | None) -> None:

@@ -38,6 +38,6 @@ def draw(name: str, matrix: Sequence[Sequence[int]]) -> Any:
     for i, row in enumerate(matrix):
         for j, count in enumerate(row):
             dark = shares[i][j] > 0.55
-            axes.text(j, i, str(count), ha="center", va="center", color="white" if dark else "black")
+            axes.text(j, i, str(count), ha="center", va="center", color="white" if dark else "#111111")
     figure.colorbar(image, cax=figure.add_axes((0.85, 0.16, 0.03, 0.74)), label="share of gold level")
     return figure

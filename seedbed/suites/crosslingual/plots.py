@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from seedbed.analysis.means import mean
 from seedbed.suite import Figure
 from seedbed.suites.kit.drawing import rendered
 
@@ -14,27 +13,6 @@ if TYPE_CHECKING:
 
 _LINEAR_UP_TO = 10
 """Translation tokens from which on the scale of the curve is logarithmic."""
-
-
-def language_bars(name: str, scores: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> Figure:
-    """Mean F1 of each system, side by side for each language."""
-    labels = list(dict.fromkeys(label for label, _ in scores))
-    languages = sorted({lang for _, lang in scores})
-    figure, axes = _sheet(max(6.0, 1.1 * len(languages) + 1), 3.4)
-    width = 0.8 / len(labels)
-    for place, label in enumerate(labels):
-        heights = [mean(scores.get((label, lang), {}).get("f1", ())) for lang in languages]
-        at = [i + (place - (len(labels) - 1) / 2) * width for i in range(len(languages))]
-        # An undefined mean has no bar: a bar of height 0 would say 0.
-        drawn = [float("nan") if height is None else height for height in heights]
-        axes.bar(at, drawn, width * 0.92, color=f"C{place % 10}", label=label)
-    axes.set_xticks(range(len(languages)), languages)
-    axes.set_ylim(0, 1)
-    axes.set_ylabel("F1")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(ncols=min(5, len(labels)), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
-    svg, png = rendered(figure)
-    return Figure(f"F1 by language of the question: {name}", svg, png=png)
 
 
 def budget_curve(name: str, points: Mapping[str, Point]) -> Figure | None:
@@ -61,7 +39,7 @@ def budget_curve(name: str, points: Mapping[str, Point]) -> Figure | None:
     axes.set_xlabel("translation tokens a question")
     axes.set_ylabel("F1")
     axes.margins(0.12, 0.1)
-    axes.grid(alpha=0.25)
+    axes.grid(color="#dddddd")
     axes.spines[["top", "right"]].set_visible(False)
     note = (
         "Beside each point its budget; multi translates nothing, cross everything. The scale of tokens is logarithmic."

@@ -19,7 +19,17 @@ _COLUMNS = (
     ("Sem", "semantic_score", 3),
 )
 _RULE = "=" * 80
-_BY_LANGUAGE = ("f1", "em", "rlc_ok", "cost", "answer_in_context", "char_3gram_recall", "f1_mkqa", "semantic_score")
+_BY_LANGUAGE = {
+    "f1": "F1",
+    "em": "EM",
+    "rlc_ok": "RLC_OK",
+    "cost": "Cost",
+    "answer_in_context": "in context",
+    "char_3gram_recall": "3-gram recall",
+    "f1_mkqa": "F1 (MKQA)",
+    "semantic_score": "Sem",
+}
+"""Labels by metric, as in the suite's table."""
 
 
 def console(metrics: Mapping[str, Mapping[str, Any]]) -> str:
@@ -41,9 +51,9 @@ def _cell(name: str, metrics: Mapping[str, Any], key: str, digits: int) -> str:
 
 
 def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
-    """For each benchmark and model: the gain over direct, a table and bars by language, and the budget curve where
-    lbrag ran under several budgets."""
-    from seedbed.suites.crosslingual.plots import budget_curve, language_bars
+    """For each benchmark and model: the gain over direct, all metrics by language, and the budget curve where lbrag ran
+    under several budgets. The first metric by language is drawn as every suite's is."""
+    from seedbed.suites.crosslingual.plots import budget_curve
 
     parts: list[Table | Figure] = []
     groups: dict[tuple[str, str], list[CellResult]] = {}
@@ -53,8 +63,6 @@ def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
         name = f"{benchmark} · {model}"
         scores = language_scores(own)
         parts += [_gains(name, own), _language_table(name, scores)]
-        if len({lang for _, lang in scores}) > 1:
-            parts.append(language_bars(name, scores))
         if curve := budget_curve(name, budget_points(own)):
             parts.append(curve)
     return parts
@@ -136,7 +144,7 @@ def _language_table(name: str, scores: Mapping[tuple[str, str], Mapping[str, Seq
         ]
         for (label, lang), own in scores.items()
     ]
-    return Table(f"By language of the question: {name}", ["system", "language", *_BY_LANGUAGE, "n"], rows)
+    return Table(f"By language of the question: {name}", ["system", "language", *_BY_LANGUAGE.values(), "n"], rows)
 
 
 def _interval(low: float | None, high: float | None) -> str | None:

@@ -8,7 +8,7 @@ from seedbed.suite import Figure
 from seedbed.suites.finance_dialog.pooled import Pooled, quotient
 from seedbed.suites.kit.drawing import rendered
 
-_COLOUR = "#2f5d8a"
+_COLOUR = "#0072B2"
 
 
 def draw(systems: Sequence[Pooled], headlines: Mapping[str, str]) -> Figure:

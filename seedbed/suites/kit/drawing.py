@@ -9,6 +9,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _PNG_DPI = 110
+_AT_NIGHT = {
+    "#ffffff": "#14171b",
+    "#000000": "#e6e9ed",
+    "#dddddd": "#363d46",
+    "#eeeeee": "#23282f",
+    "#0072b2": "#58b0ec",
+    "#d55e00": "#ff8a4c",
+    "#009e73": "#3ecfa0",
+    "#9ecae1": "#2f6585",
+    "#7f7f7f": "#a7adb5",
+    "#888888": "#a7adb5",
+}
+"""What a colour becomes where the reader's eyes are used to the dark; those not named are read on both grounds."""
+THEMED = "prefers-color-scheme"
+"""Stands in every drawing that looks right on a dark page."""
 
 
 def rendered(drawing: Drawing) -> tuple[str, bytes]:
@@ -22,7 +37,23 @@ def _svg(drawing: Drawing) -> str:
     text = io.StringIO()
     FigureCanvasSVG(drawing).print_svg(text, metadata={"Date": None, "Creator": "Seedbed"})
     svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+    return themed(svg[svg.index("<svg") :])
+
+
+def themed(svg: str) -> str:
+    """The drawing with other colours for a dark page. What is drawn keeps its own, so that programs that know nothing
+    of themes show it as it was; an image inside a page follows the page's `color-scheme`."""
+    rules = "".join(
+        f'[style*="{what}: {day}"]{{{what}:{night} !important}}'
+        for day, night in _AT_NIGHT.items()
+        for what in ("fill", "stroke")
+        if f"{what}: {day}" in svg
+    )
+    # White letters stand on a dark patch of the drawing and stay white.
+    rules += 'text{fill:#e6e9ed}text[style*="fill: #ffffff"]{fill:#ffffff !important}'
+    style = f"<style>@media ({THEMED}: dark){{{rules}}}</style>"
+    at = svg.index(">") + 1
+    return f"{svg[:at]}\n {style}{svg[at:]}"
 
 
 def _png(drawing: Drawing) -> bytes:

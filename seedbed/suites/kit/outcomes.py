@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from seedbed.analysis.means import mean, sample_std
 from seedbed.suite import Case, Failure, Metric, ScoreRow
@@ -51,6 +51,17 @@ def worst_scores(metrics: Iterable[Metric]) -> dict[str, float | None]:
 def skipped_row(case: Case, reason: str, details: Mapping[str, Any] | None = None) -> ScoreRow:
     """The row of a sample that nobody was asked."""
     return _unscored(case, "skipped", reason, details)
+
+
+def told_reason(row: Mapping[str, Any]) -> str:
+    """Why a stored row lacks scores: as it says itself, or as the results of its metrics do."""
+    if row["reason"]:
+        return row["reason"]
+    results: Any = row["details"].get("results")
+    if not isinstance(results, dict):
+        return ""
+    own: list[Any] = list(cast("dict[str, Any]", results).values())
+    return next((result["reason"] for result in own if isinstance(result, dict) and result.get("reason")), "")
 
 
 def reason_of(failure: Failure) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from seedbed.analysis.means import mean
 from seedbed.storage.store import read_jsonl
-from seedbed.suite import CellResult, Figure, Table
+from seedbed.suite import CellResult, Figure, Shown, Table
 from seedbed.suites.kit.drawing import rendered
 from seedbed.suites.rag_quality.evalcase import METRICS
 
@@ -41,7 +41,7 @@ def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
     """The counts behind the means, means by kind of case, and a drawing of the systems side by side."""
     if not cells:
         return []
-    return [_counts(cells), _by_kind(cells), _failures(cells), _bars(cells)]
+    return [*_dots(cells), _counts(cells), _by_kind(cells), _failures(cells)]
 
 
 def _counts(cells: Sequence[CellResult]) -> Table:
@@ -86,27 +86,37 @@ def _failures(cells: Sequence[CellResult]) -> Table:
     return Table("Metrics that could not be judged", ["system", "seed", "case", "reason"], rows[:50])
 
 
-def _bars(cells: Sequence[CellResult]) -> Figure:
+def _dots(cells: Sequence[CellResult]) -> Sequence[Figure]:
+    """A drawing a benchmark and model: every metric of every system with its interval."""
+    groups: dict[tuple[str, str], dict[str, CellResult]] = {}
+    for cell in cells:
+        groups.setdefault((cell.benchmark, cell.model), {}).setdefault(cell.label, cell)
+    return [_drawn(" · ".join(name), own) for name, own in groups.items()]
+
+
+def _drawn(name: str, systems: Mapping[str, CellResult]) -> Figure:
     from matplotlib.figure import Figure as Drawing
 
-    labels = list(dict.fromkeys(cell.label for cell in cells))
-    figure = Drawing(figsize=(8, 3.6), layout="constrained")
+    figure = Drawing(figsize=(8, 3.4), layout="constrained")
     axes: Any = figure.add_subplot()
-    width = 0.8 / len(labels)
-    for place, label in enumerate(labels):
-        own = [cell.metrics for cell in cells if cell.label == label]
-        for at, name in enumerate(METRICS):
-            centre = mean([value for metrics in own if (value := metrics.get(name)) is not None])
-            x = at + (place - (len(labels) - 1) / 2) * width
-            # An undefined mean has no bar: a bar of height 0 would say 0.
-            axes.bar(x, centre if centre is not None else float("nan"), width * 0.9, color=f"C{place}")
-            if not centre:
-                axes.text(x, 0.01, "-" if centre is None else "0", ha="center", fontsize=8, color=f"C{place}")
-        axes.bar(0, float("nan"), color=f"C{place}", label=label)
+    step = 0.7 / len(systems)
+    for place, (label, cell) in enumerate(systems.items()):
+        colour = f"C{place}"
+        for at, metric in enumerate(METRICS):
+            x = at + (place - (len(systems) - 1) / 2) * step
+            shown = cell.shown.get(metric, Shown(None))
+            if shown.low is not None and shown.high is not None:
+                axes.vlines(x, shown.low, shown.high, colors=colour, lw=1.5, alpha=0.6)
+            # An undefined mean has no dot: one at 0 would say 0.
+            if shown.mean is None:
+                axes.text(x, 0.01, "-", ha="center", fontsize=8)
+            else:
+                axes.plot([x], [shown.mean], "osD^v"[place % 5], color=colour, ms=5)
+        axes.plot([], [], "osD^v"[place % 5], color=colour, label=label)
     axes.set_xticks(range(len(METRICS)), [_SHORT[name] for name in METRICS])
     axes.set_ylim(0, 1.05)
-    axes.set_ylabel("mean over cases that are ok")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(ncols=len(labels), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
+    axes.legend(ncols=len(systems), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=8)
     svg, png = rendered(figure)
-    return Figure("RAG metrics by system", svg, "A dash is a mean that is not defined.", png)
+    note = "Means over seeds with 95% intervals over cases. A dash is a mean that is not defined."
+    return Figure(f"RAG metrics by system: {name}", svg, note, png)

@@ -60,11 +60,23 @@ def sample_changed(copy: Copy) -> None:
     """Another answer in the packed samples of report.html."""
     path = copy.path(f"{RUN}/report.html")
     page = path.read_text(encoding="utf-8")
-    found = re.search(r'id="chunk-0">([^<]*)<', page)
+    found = re.search(r'id="pack-0">([^<]*)<', page)
     assert found
     samples = json.loads(zlib.decompress(base64.b64decode(found[1])))
-    samples[0]["output"]["answer"] = "forged"
+    samples[0]["answers"]["direct"][0]["output"]["answer"] = "forged"
     packed = base64.b64encode(zlib.compress(json.dumps(samples).encode())).decode()
+    path.write_text(page.replace(found[1], packed), encoding="utf-8")
+
+
+def grid_changed(copy: Copy) -> None:
+    """Another score in the packed index of the samples."""
+    path = copy.path(f"{RUN}/report.html")
+    page = path.read_text(encoding="utf-8")
+    found = re.search(r'id="samples-index">([^<]*)<', page)
+    assert found
+    index = json.loads(zlib.decompress(base64.b64decode(found[1])))
+    index["tables"][0]["scores"][1][0][0][0] = 0.123
+    packed = base64.b64encode(zlib.compress(json.dumps(index).encode())).decode()
     path.write_text(page.replace(found[1], packed), encoding="utf-8")
 
 
@@ -75,33 +87,45 @@ def pixel_changed(copy: Copy) -> None:
 
 
 PUBLISHED = [
-    Forgery("a figure in a table", f"{RUN}/report.html", r"tables, table .* shows '0\.999'",
-            seen_changed("tables", r'<td class="num">([\d.]+)</td>', "0.999")),
+    Forgery("a figure in a table", f"{RUN}/report.html", r"tables, table .* shows '0\.999 ",
+            seen_changed("tables", r'<td class="num"><a [^>]*>([\d.]+)<', "0.999")),
     Forgery("a bold figure", f"{RUN}/report.html", r"tables, table .*\*\*",
             seen_changed("tables", r"<b>[^<]*(</b>)", "</b><b></b>")),
-    Forgery("a verdict", f"{RUN}/report.html", r"overview, table .* shows 'much better'",
-            seen_changed("overview", r"<td[^>]*>([^<]*)</td></tr>", "much better")),
+    Forgery("a verdict", f"{RUN}/report.html", r"overview, a sentence says .*much better than",
+            seen_changed("overview", r"<li [^>]*>[^<]*( beats | loses to | against )", " much better than ")),
+    Forgery("the day of the run", f"{RUN}/report.html", r"overview, 'started' says '01 April",
+            seen_changed("overview", r"<dt>started</dt><dd>([^<]*)<", "01 April 2020, 00:00 UTC")),
+    Forgery("how long it took", f"{RUN}/report.html", r"overview, 'calls made' says 'in 1 s",
+            seen_changed("overview", r"<dt>calls made</dt><dd>(in \d+ \w+)", "in 1 s flat")),
+    Forgery("the model", f"{RUN}/report.html", r"overview, 'models' says 'small = openai/gpt",
+            seen_changed("overview", r"<dt>models</dt><dd>small = (offline/)", "openai/gpt-")),
+    Forgery("the seeds", f"{RUN}/report.html", r"overview, 'seeds' says '0, 1, 2'",
+            seen_changed("overview", r"<dt>seeds</dt><dd>(0)<", "0, 1, 2")),
+    Forgery("the cost", f"{RUN}/report.html", r"overview, 'cost' says '\$0\.0000",
+            seen_changed("overview", r"<dt>cost</dt><dd>(\$[\d.]+)", "$0.0000")),
+    Forgery("where a figure leads", f"{RUN}/report.html", r"tables, table .* column 'errors'.*q=nothing",
+            seen_changed("tables", r'<a href="#([^"]*state=error)"', "q=nothing")),
     Forgery("a difference", f"{RUN}/report.html", r"comparisons, table .* shows '\+0\.999'",
-            seen_changed("comparisons", r'<td class="num">([+-][\d.]+)</td>', "+0.999")),
+            seen_changed("comparisons", r'<td class="num"><a [^>]*>([+-][\d.]+)<', "+0.999")),
     Forgery("a heading of a column", f"{RUN}/report.html", r"costs, table .* shows 'gained \$'",
             seen_changed("costs", r"<th[^>]*>(spent \$)</th>", "gained $")),
     Forgery("a row of a table", f"{RUN}/report.html", r"plots, table .* has \d+ rows", row_dropped("plots")),
-    Forgery("a tile", f"{RUN}/report.html", r"section 'overview' has .*completely",
-            seen_changed("overview", r"<b>(completed)</b>", "completely")),
+    Forgery("the status", f"{RUN}/report.html", r"overview, 'status' says 'completely",
+            seen_changed("overview", r"<dd>(completed)", "completely")),
     Forgery("a note under a table", f"{RUN}/report.html", r"section 'tables' has .*forged",
             seen_changed("tables", r'<p class="note">([^<]*)<', "forged")),
-    Forgery("a commit in the manifest", f"{RUN}/report.html", r"section 'manifest' has .*c0ffee",
-            seen_changed("manifest", r"(config_hash)", "c0ffee")),
+    Forgery("a version", f"{RUN}/report.html", r"manifest, table .* shows '9\.9\.9'",
+            seen_changed("manifest", r'<td class="wide">(\d[\d.]*)</td>', "9.9.9")),
     Forgery("the config in the report", f"{RUN}/report.html", r"section 'samples' has|section 'samples'",
             seen_changed("samples", r"(search samples)", "find samples")),
-    Forgery("a drawing in the report", f"{RUN}/report.html", r"plots, drawing .*: line \d+ of the SVG",
+    Forgery("a drawing in the report", f"{RUN}/report.html", r"overview, drawing .*: line \d+ of the SVG",
             image_changed("", r"(\d+)\.\d{4,}", r"\g<1>.5")),
-    Forgery("an answer among the samples", f"{RUN}/report.html", r"sample \S+\.output\.answer is 'forged'",
-            sample_changed),
+    Forgery("an answer among the samples", f"{RUN}/report.html",
+            r"sample \S+\.answers\.direct\[0\]\.output\.answer is 'forged'", sample_changed),
     Forgery("an embedded figure", f"{RUN}/report.html", r"figures\.n_cells is 40",
             replaced(f"{RUN}/report.html", r'"n_cells":4\b', '"n_cells":40')),
-    Forgery("the list of samples", f"{RUN}/report.html", r"samples-index\.n_samples is",
-            replaced(f"{RUN}/report.html", r'("chunk":\d+,"n_samples":)\d+', r"\g<1>99")),
+    Forgery("a score in the grid of samples", f"{RUN}/report.html",
+            r"samples-index\.tables\[0\]\.scores\[1\]\[0\]\[0\]\[0\] is 0\.123", grid_changed),
     Forgery("a mean in summary.json", f"{RUN}/summary.json", r"rows\[0\]\.n is",
             edited(f"{RUN}/summary.json", put("rows", 0, "n", to=more))),
     Forgery("a verdict in summary.json", f"{RUN}/summary.json", r"comparisons\[0\]\.verdict is 'much better'",

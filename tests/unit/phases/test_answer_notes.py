@@ -12,6 +12,7 @@ from seedbed.phases.aggregate import publish_again
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.publish import Choices
 from seedbed.phases.verify import verify
+from seedbed.report.read_page import read_page
 from tests.support.cells import prepared
 
 pytestmark = pytest.mark.slow
@@ -84,8 +85,8 @@ def test_the_first_example_and_the_remedy_are_told(run: SweepRun) -> None:
 
 def test_each_such_sample_is_among_the_failures_of_the_report(run: SweepRun) -> None:
     page = (run.folder / "report.html").read_text(encoding="utf-8")
-    failures = page[page.index('id="failures"') : page.index('id="samples"')]
+    failures = page[page.index('id="failures"') : page.index('id="manifest"')]
     assert failures.count("<td>truncated</td>") == 1 + 3, "one line by kind, one a sample"
     assert failures.count("<td>unreadable</td>") == 1 + 3
-    index = json.loads(page.split('id="samples-index">')[1].split("</script>")[0])
-    assert sorted(row[2] for row in index["rows"]) == [3, 3, 3, 4, 4, 4]
+    (table,) = read_page(page).packs["samples-index"]["tables"]
+    assert sorted("".join(column for system in table["states"] for column in system)) == list("333444")

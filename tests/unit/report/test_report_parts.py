@@ -8,10 +8,10 @@ import pytest
 
 from seedbed.phases.context import open_run
 from seedbed.phases.score_tables import score_tables
-from seedbed.report.canvas import cjk_font, panels, rendered, style
+from seedbed.report.canvas import panels, rendered, style
 from seedbed.report.curves import _varying, cases_of, slices
 from seedbed.report.html import embedded, plain_table, read_embedded
-from seedbed.report.plots import _front, bars_plot
+from seedbed.report.plots import Centre, _front, dots_plot
 from seedbed.report.sample_list import SampleBook, _cut, snippet
 from seedbed.suite import Table
 
@@ -34,7 +34,8 @@ def test_table_cells_are_escaped_and_none_is_a_dash() -> None:
 def test_equal_drawings_have_equal_bytes() -> None:
     def draw() -> tuple[str, bytes]:
         with style():
-            made = bars_plot("x", "Bars", ["zh", "en"], {"a": [0.5, None], "b": [0.25, 1.0]})
+            dots = {"a": [Centre(0.5, 0.4, 0.6), Centre(None)], "b": [Centre(0.25), Centre(1.0)]}
+            made = dots_plot("x", "Dots", ["zh", "en"], dots)
         return made.svg, made.png
 
     assert draw() == draw()
@@ -48,7 +49,6 @@ def test_text_in_drawings_stays_text() -> None:
     assert "每种语言" in made.svg
 
 
-@pytest.mark.skipif(cjk_font() is None, reason="no CJK font here")
 def test_chinese_is_drawn_with_a_font_that_has_it(recwarn: pytest.WarningsRecorder) -> None:
     with style():
         drawing, _ = panels(["每种语言"], 2.0)
@@ -70,11 +70,15 @@ def test_a_curve_needs_one_numeric_option_that_varies() -> None:
 def test_slices_by_language_hold_the_means_of_their_samples(toy_run: Path) -> None:
     run = open_run(str(toy_run))
     (table,) = score_tables(run.store, run.plan)
-    ((shown, values, bars),) = slices(table, cases_of(run.plan, table))
-    assert values == ["en", "ja", "zh"]
-    assert shown.columns[0] == "lang"
+    (by_language,) = slices(table, cases_of(run.plan, table))
+    assert by_language.values == ["en", "ja", "zh"]
+    assert by_language.table.columns[0] == "lang"
     at = [i for i, sample in enumerate(table.sample_ids) if int(sample[1:]) % 3 == 1]
-    assert bars["strong"][0] == pytest.approx(float(table.values["strong"][at, 0].mean()))
+    english = by_language.dots["strong"][0]
+    assert english.low is not None
+    assert english.high is not None
+    assert english.mean == pytest.approx(float(table.values["strong"][at, 0].mean()))
+    assert english.low < english.mean < english.high
 
 
 def test_a_report_has_room_for_so_many_samples_and_says_how_many_there_are(toy_run: Path) -> None:
@@ -82,8 +86,8 @@ def test_a_report_has_room_for_so_many_samples_and_says_how_many_there_are(toy_r
     book = SampleBook(per_cell=5)
     for table in score_tables(run.store, run.plan):
         book.add(run.store, run.plan, table)
-    assert (len(book.lines), book.n_samples) == (8 * 5, 8 * 24)
-    assert len({line[1] for line in book.lines}) == 5
+    assert (book.n_shown, book.n_samples) == (8 * 5, 8 * 24)
+    assert len(book.tables[0]["ids"]) == 5
 
 
 def test_long_texts_are_cut_and_the_cut_is_marked() -> None:

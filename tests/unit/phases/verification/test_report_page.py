@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from seedbed.phases.verification.checker import Checker
-from seedbed.phases.verification.report_page import around, check_page, other_drawing
+from seedbed.phases.verification.report_page import INDEX, around, check_page, other_drawing
 
 FILE = Path("/run/report.html")
 TABLE = (
@@ -24,9 +24,15 @@ def data(name: str, value: object) -> str:
     return f'<script type="application/json" id="{name}">{json.dumps(value)}</script>'
 
 
-def chunk(*samples: object) -> str:
-    packed = base64.b64encode(zlib.compress(json.dumps(samples).encode())).decode()
-    return f'<script type="text/plain" id="chunk-0">{packed}</script>'
+def pack(*samples: object, name: str = "pack-0") -> str:
+    held = samples if name != INDEX else samples[0]
+    packed = base64.b64encode(zlib.compress(json.dumps(held).encode())).decode()
+    return f'<script type="text/plain" id="{name}">{packed}</script>'
+
+
+def index(*ids: str) -> str:
+    """Of one table, whose details are in the first pack."""
+    return pack({"tables": [{"ids": list(ids), "details": [[0, 0]], "texts": []}]}, name=INDEX)
 
 
 def page(tables: str = TABLE, plots: str = "", samples: str = "", more: str = "") -> str:
@@ -42,12 +48,12 @@ def told(own: str, other: str, *, with_cases: bool = True, drawn_elsewhere: str 
 
 
 def test_the_same_page_has_no_difference_and_every_part_is_counted() -> None:
-    whole = page(plots=drawing("<svg/>"), samples=data("samples-index", {"rows": [[0, "q1"]]}) + chunk({"a": 1}))
+    whole = page(plots=drawing("<svg/>"), samples=index("q1") + pack({"a": 1}))
     assert told(whole, whole) == []
     check = Checker(Path("/run"))
     check_page(check, FILE, whole, whole, with_cases=True, drawn_elsewhere=None)
-    # Four cells, a drawing, two leaves of the index, and the text of four sections.
-    assert check.figures == 4 + 1 + 2 + 4
+    # Four cells, a drawing, three leaves of the index, a sample, and the text of four sections.
+    assert check.figures == 4 + 1 + 3 + 1 + 4
 
 
 def test_a_cell_is_named_by_its_row_and_column() -> None:
@@ -84,14 +90,14 @@ def test_whole_tables_are_missing_or_not_expected() -> None:
 
 
 def test_what_is_made_from_the_cases_is_left_out_without_them() -> None:
-    extra = page(plots=TABLE + drawing("<svg/>"), samples=data("samples-index", {"rows": []}) + chunk(1))
+    extra = page(plots=TABLE + drawing("<svg/>"), samples=index() + pack(1))
     assert told(extra, page(), with_cases=False) == []
     named = told(extra, page())
     expected = [
         "plots, table 'Results' is not expected",
         "plots, drawing 'F1' is not expected",
         "the data 'samples-index' is not expected",
-        "samples has 1 entries, the stored rows give 0",
+        "the data 'pack-0' is not expected",
     ]
     assert set(expected) <= set(named)
     assert told(page(TABLE + TABLE), page(), with_cases=False)[0] == "tables, table 'Results' (2) is not expected"
@@ -116,21 +122,35 @@ def test_embedded_data_is_compared_leaf_by_leaf() -> None:
     assert told(own, other) == ["figures.n is 1, the stored rows give 2"]
     assert "the data 'figures' is missing" in told(page(), other)
     assert "the data 'figures' is not expected" in told(own, page())
-    index = [page(samples=data("samples-index", {"rows": rows})) for rows in ([], [[0, "q1"]])]
-    assert told(*index, with_cases=False) == []
-    assert told(*index) == ["samples-index.rows has 0 entries, the stored rows give 1"]
+    own, other = page(samples=index()), page(samples=index("q1"))
+    assert told(own, other, with_cases=False) == []
+    assert told(own, other) == ["samples-index.tables[0].ids has 0 entries, the stored rows give 1"]
 
 
 def test_a_sample_is_named_as_the_index_names_it() -> None:
-    index = data("samples-index", {"rows": [[0, "q1"], [0, "q2"]]})
-    own, other = (page(samples=index + chunk({"a": 1}, {"a": last}, {"a": last})) for last in (2, 3))
+    listed = index("q1", "q2")
+    own, other = (page(samples=listed + pack({"a": 1}, {"a": last}, {"a": last})) for last in (2, 3))
     assert told(own, other) == [
         "sample q2.a is 2, the stored rows give 3",
         "sample 2.a is 2, the stored rows give 3",
     ]
     assert told(own, other, with_cases=False) == []
-    fewer = page(samples=index + chunk({"a": 1}))
-    assert told(fewer, other) == ["samples has 1 entries, the stored rows give 3"]
+    fewer = page(samples=listed + pack({"a": 1}))
+    assert told(fewer, other) == ["a pack of samples has 1 entries, the stored rows give 3"]
+
+
+def test_facts_and_sentences_are_named_one_by_one() -> None:
+    def first(day: str, verdict: str) -> str:
+        facts = f"<dl><div><dt>started</dt><dd>{day}</dd></div></dl>"
+        return page(f'{facts}<ul><li class="better"><a href="#a">{verdict}</a></li><li class="open">b</li></ul>')
+
+    own = first("2 May", "multi beats direct by 0.9")
+    assert told(own, first("3 May", "multi beats direct by 0.4")) == [
+        "tables, 'started' says '2 May', the stored rows give '3 May'",
+        "tables, a sentence says 'multi beats direct by 0.9', the stored rows give 'multi beats direct by 0.4'",
+    ]
+    assert told(own, own.replace("better", "worse")) != []
+    assert "tables, a sentence (2) is missing" in told(own.replace('<li class="open">b</li>', ""), own)
 
 
 def test_the_text_between_the_parts_is_compared_by_section() -> None:

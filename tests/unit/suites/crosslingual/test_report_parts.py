@@ -58,7 +58,7 @@ def test_languages_and_gains_are_tables_with_their_counts(tmp_path: Path) -> Non
     assert by_language.rows[0][:3] == ["multi", "en", "0.300"]
     assert [row[-1] for row in by_language.rows if row[0] == "lbrag-b70"] == [2, 2]
     assert tables["Gain over direct answers: tiny · reader"].rows[0][2:4] == ["0.100", "+0.050 to +0.150"]
-    semantic = by_language.columns.index("semantic_score")
+    semantic = by_language.columns.index("Sem")
     assert {row[semantic] for row in by_language.rows} == {None}
 
 

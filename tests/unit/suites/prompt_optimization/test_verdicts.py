@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from seedbed.suite import Case, ScoreRow
 from seedbed.suites.prompt_optimization.answers import exact_match, integer, same_expression
 from seedbed.suites.prompt_optimization.judges import Privacy, told
-from seedbed.suites.prompt_optimization.report import console, learning_curve
+from seedbed.suites.prompt_optimization.report import console
 from seedbed.suites.prompt_optimization.scorers import aggregate, score_group
 from seedbed.suites.prompt_optimization.verdicts import verdict
 
@@ -141,18 +140,6 @@ def test_a_sample_that_failed_without_the_optimizer_is_no_gain() -> None:
     rows = {"CoT": _rows(None, 1.0, None), "CoT+GEPA-5": _rows(1.0, 1.0, 1.0)}
     metrics = score_group(rows, {label: dict(aggregate(own)) for label, own in rows.items()})
     assert (metrics["CoT+GEPA-5"]["gain"], metrics["CoT+GEPA-5"]["n_paired"]) == (0.0, 1)
-
-
-def test_a_learning_curve_never_falls(tmp_path: Path) -> None:
-    import json
-
-    from seedbed.suite import CellResult
-
-    points = [(10, 0.2, True), (20, 0.6, True), (30, 0.4, True), (15, None, False)]
-    rows = [{"metric_calls": calls, "val_score": score, "whole_val": whole} for calls, score, whole in points]
-    (tmp_path / "candidates.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    curve = learning_curve(CellResult("b", "p+GEPA-5", "m", 0, {}, tmp_path))
-    assert [score for _, score in curve] == [20.0, 60.0, 60.0]
 
 
 def test_judging_needs_no_language_model_library() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.cli.main import main
+from tests.support.documented import ROOT, left_to_run
 from tests.support.snippets import DOCS
 from tests.support.tutorials import tutorial
 
@@ -38,6 +39,18 @@ def test_the_commands_of_a_tutorial_run(
     for words in found.commands:
         assert words[0] == "seedbed", f"{words}: only commands of Seedbed can be run here; mark the others"
         assert _run(words[1:]) == 0, f"{words}: {capsys.readouterr().err[-2000:]}"
+
+
+@pytest.mark.usefixtures("seedbed_home")
+def test_the_commands_of_all_other_pages_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On what the tutorials made; support/documented.py has those that other tests run, or nobody."""
+    monkeypatch.chdir(folder)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (folder / "mini.yaml").write_text(readme.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    for words in left_to_run():
+        assert _run(words) == 0, f"{words}: {capsys.readouterr().err[-2000:]}"
 
 
 def _run(words: list[str]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
 
 from tests.support.snippets import DOCS
 
@@ -32,14 +31,3 @@ def tutorial(name: str) -> Tutorial:
         {block["title"]: block["text"] for block in blocks if block["title"]},
         [shlex.split(line, comments=True) for line in lines],
     )
-
-
-def documented_commands() -> list[tuple[Path, list[str]]]:
-    """Every `seedbed ...` line of README and docs, with the page it stands on."""
-    pages = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
-    return [
-        (page, shlex.split(line.strip().removeprefix("$ "), comments=True)[1:])
-        for page in pages
-        for line in page.read_text(encoding="utf-8").splitlines()
-        if re.match(r"(?:    |\$ )?seedbed [a-z]", line)
-    ]

@@ -103,9 +103,15 @@ def test_where_nobody_listens_nothing_may_be_billed(tmp_path: Path, host: str) -
     told = _ask_many(tmp_path, api_base=f"http://{host}:{_nobody()}/v1")
     assert f"cannot reach http://{host}" in told
     assert "Start the server there" in told
-    found = sums(tmp_path)
-    assert found.outcomes["failed"] >= 1
-    assert found.at_risk_usd == 0.0
+    assert sums(tmp_path, "error_class != 'NotSent'").outcomes == {"failed": 1}
+    assert sums(tmp_path).at_risk_usd == 0.0
+
+
+def test_a_refused_key_is_one_request(tmp_path: Path) -> None:
+    with Loopback(faults={"auth": 1.0}, max_faults=100) as server:
+        told = _ask_many(tmp_path, api_base=server.url)
+    assert "key" in told
+    assert server.books.requests == 1
 
 
 def test_tls_where_there_is_none_is_said(tmp_path: Path) -> None:
@@ -113,6 +119,7 @@ def test_tls_where_there_is_none_is_said(tmp_path: Path) -> None:
         told = _ask_many(tmp_path, api_base=server.url.replace("http://", "https://"))
     assert "cannot reach https://" in told
     assert server.books.answered == 0
+    assert sums(tmp_path, "error_class != 'NotSent'").outcomes == {"failed": 1}
 
 
 def test_a_server_that_answered_before_may_come_back(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def dom(program: str) -> Dom:
                 [program, *_FLAGS, *flags, f"--user-data-dir={profile or fresh}", "--dump-dom", f"{address}{fragment}"],
                 capture_output=True,
                 text=True,
-                timeout=240,
+                timeout=600,
             )
         assert done.stdout, done.stderr[-500:]
         return done.stdout

@@ -64,7 +64,7 @@ def test_ctrl_c_stops_within_seconds_keeps_what_was_paid_and_says_how_to_go_on(t
         _wait_for_requests(server, 10)
         process.send_signal(signal.SIGINT)
         pressed = time.monotonic()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
         took = time.monotonic() - pressed
         assert process.returncode == 130, err
         assert "Everything paid for is kept." in err

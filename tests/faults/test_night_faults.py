@@ -31,7 +31,7 @@ def _lab(folder: Path, server: Loopback, pool: str, extra: str = "") -> tuple[La
 
 
 def _wait_for_requests(server: Loopback, count: int) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while server.books.requests < count:
         assert time.monotonic() < deadline, f"only {server.books.requests} requests came"
         time.sleep(0.01)
@@ -40,7 +40,7 @@ def _wait_for_requests(server: Loopback, count: int) -> None:
 def _in_prefect(code: str) -> None:
     """Run code that speaks to the server, in a process of its own: Prefect reads its settings once, when imported."""
     environment = {**os.environ, **prefect_server.client_environment()}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 
@@ -68,7 +68,7 @@ def test_a_killed_worker_leaves_a_run_that_is_marked_and_the_next_completes_it(t
         _wait_for_requests(server, 30)
         lab.kill_worker()
         assert lab.state(dead)["type"] == "RUNNING"
-        state = lab.wait(dead, "CRASHED", timeout=240)
+        state = lab.wait(dead, "CRASHED", timeout=600)
         assert "Not heard of" in state["message"]
 
         server.latency_s = 0.0
@@ -149,7 +149,7 @@ def test_a_bad_night_is_told_to_the_webhook_the_block_and_by_the_automation(
         assert "is told to custom-webhook/from-automation" in lab.deploy("--notify", "custom-webhook/from-automation")
         with lab:
             assert lab.wait(lab.trigger())["name"] == "Inconclusive"
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 600
             while len(came) < 3:
                 assert time.monotonic() < deadline, came
                 time.sleep(0.2)

@@ -61,7 +61,7 @@ def test_two_runs_at_once_and_a_kill_pay_for_nothing_twice_but_what_was_in_fligh
             time.sleep(0.005)
         doomed.send_signal(signal.SIGKILL)
         doomed.communicate()
-        _, err = other.communicate(timeout=180)
+        _, err = other.communicate(timeout=600)
         # Cells that the killed run had locked may have failed in the other; the same command completes them.
         code, _, err = sweep.run()
         assert code == 0, err

@@ -15,7 +15,7 @@ def test_two_runs_at_once_both_complete_and_pay_once(tmp_path: Path) -> None:
     with Loopback(latency_s=0.03) as server:
         sweep = Sweep(tmp_path, server)
         both = [sweep.start(), sweep.start()]
-        ended = [process.communicate(timeout=180) for process in both]
+        ended = [process.communicate(timeout=600) for process in both]
         assert [process.returncode for process in both] == [0, 0], ended
         attempts, names = sweep.attempts(), sweep.sent_names()
     paid = [row for row in attempts if row.outcome == "paid"]

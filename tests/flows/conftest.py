@@ -56,7 +56,7 @@ def _runner(folder: Path) -> RunSweep:
             [sys.executable, "-m", "seedbed", "run", str(config), "--out", str(folder / "out"), *arguments],
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=600,
             env={**os.environ, **(env or {})},
             cwd=folder,
         )

@@ -113,7 +113,7 @@ def test_a_schedule_a_few_seconds_ahead_fires(lab: Lab, first_night: str) -> Non
         "flow_runs": {"expected_start_time": {"before_": (at + timedelta(minutes=4)).isoformat()},
                       "state": {"type": {"not_any_": ["SCHEDULED"]}}},
     }  # fmt: skip
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 600
     try:
         while not (fired := [run for run in call("POST", "/flow_runs/filter", wanted) if run["auto_scheduled"]]):
             assert time.monotonic() < deadline, "no scheduled run was started"

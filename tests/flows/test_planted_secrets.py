@@ -168,7 +168,7 @@ def test_no_planted_secret_is_found_in_anything_that_was_written(
 
     def seedbed(*words: str) -> str:
         command = [sys.executable, "-m", "seedbed", *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, cwd=tmp_path)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, cwd=tmp_path)
         assert done.returncode in (0, 1), done.stderr
         return done.stdout + done.stderr
 

@@ -38,7 +38,7 @@ def _make_databases(postgres: Postgres) -> None:
             [str(ROOT / "deployments/postgres/make_databases.sh")],
             env={**os.environ, **where, **names, "SEEDBED_DB_PASSWORD": PASSWORD},
             check=True,
-            timeout=60,
+            timeout=600,
         )
 
 
@@ -70,7 +70,7 @@ def test_a_sweep_runs_on_a_prefect_server_that_keeps_its_records_in_postgresql(
 
     def seedbed(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "seedbed", *arguments]
-        return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=240)
+        return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=600)
 
     try:
         for workers in (2, 3):  # the same plan would start nothing a second time

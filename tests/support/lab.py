@@ -91,7 +91,7 @@ class Lab:
             [sys.executable, "-m", "seedbed", *arguments],
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=600,
             cwd=self.folder,
             env=dict(os.environ),
         )

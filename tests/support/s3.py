@@ -70,7 +70,7 @@ class S3Server:
             stderr=subprocess.DEVNULL,
             env={**os.environ, **self._settings},
         )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while True:
             try:
                 self._ask("GET", "/moto-api/data.json")
@@ -82,7 +82,7 @@ class S3Server:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
         self._process.terminate()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=600)
 
     def _ask(self, method: str, path: str) -> None:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

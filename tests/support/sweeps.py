@@ -80,7 +80,7 @@ class Sweep:
     def run(self, *arguments: str) -> tuple[int, str, str]:
         process = self.start(*arguments)
         try:
-            out, err = process.communicate(timeout=180)
+            out, err = process.communicate(timeout=600)
         finally:
             process.kill()
         return process.returncode, out, err

@@ -129,7 +129,7 @@ def _quietly(client: openai.OpenAI) -> None:
 
 
 def _until(holds: Any) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -177,7 +177,7 @@ def _with_command(folder: Path, server: Loopback, options: str) -> None:
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)

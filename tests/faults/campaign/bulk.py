@@ -42,7 +42,7 @@ def bulk(
 def _kind(folder: Path, kind: str, requests: int, share: float, seed: int, told: Counter[str]) -> Iterator[str]:
     slow = kind in SLOW
     endpoint = Loopback(faults={kind: share}, max_faults=3, seed=seed)
-    with endpoint as server, runtime(folder, server, timeout_s=10.0 if slow else 60.0, max_reply_mb=0.5) as made:
+    with endpoint as server, runtime(folder, server, timeout_s=30.0 if slow else 60.0, max_reply_mb=0.5) as made:
         lm = made.lm(scope(), caps(1000.0))
 
         async def one(number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,3 +44,15 @@ def test_a_model_nobody_serves_is_a_problem_and_one_request(tmp_path: Path, caps
     said = capsys.readouterr().out
     assert "problem: model own: openai/loop refused the key" in said
     assert server.books.requests == 1
+
+
+def test_the_speed_is_that_of_the_first_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([100.0, 102.0])
+    monkeypatch.setattr("seedbed.lm.probe.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with Loopback(say=lambda *_: {"role": "assistant", "content": "word " * 400}) as server:
+        (tmp_path / "sweep.yaml").write_text(CONFIG.format(url=server.url), encoding="utf-8")
+        main(["doctor", str(tmp_path / "sweep.yaml")])
+        tokens = server.books.tokens_out // server.books.answered
+    assert f"{tokens / 2:.0f} tokens/s" in capsys.readouterr().out

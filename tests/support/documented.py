@@ -73,7 +73,8 @@ class Documented:
 
     def in_the_folder(self) -> list[str]:
         """To be run beside the tutorials: options that may be left out are, and names stand for what is there."""
-        words = shlex.split(_OPTION.sub("", self.line), comments=True)[1:]
+        line = self.line.replace("[--with-data]", "--with-data")  # the tutorials' sweep has data of its own
+        words = shlex.split(_OPTION.sub("", line), comments=True)[1:]
         known = [STAND_INS.get(word, word) for word in words]
         if known[0] == "compare" and known[1:] == ["qa:plain", "qa:plain"]:
             known[2] = "qa:terse"

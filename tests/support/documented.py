@@ -44,6 +44,7 @@ ELSEWHERE = {
     "score contract_risk": "unit/suites/contract_risk/test_score_file.py",
     "score crosslingual": "unit/suites/test_data_fuzz.py",
     "score finance_dialog": "unit/suites/finance_dialog/test_trace_files.py",
+    "verify paper.tex": "unit/phases/verification/test_paper.py",
     "plan configs/gepa.yaml": "unit/phases/test_shipped_configs.py",
     "run configs/gepa.yaml": "flows/test_gepa_bill.py",
     "run configs/": "unit/phases/test_shipped_configs.py",

@@ -16,11 +16,13 @@ from prefect.futures import PrefectFuture
 from prefect.runtime import flow_run
 
 from flows.cancel import stopped_by_cancellation
+from flows.progress import followed
 from flows.runners import task_runner
 from flows.states import state_of
 from flows.subflow import explained
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped, Unreachable
 from seedbed.lm.runtime import stop_asked
+from seedbed.local.roots import remember_flow_run, remember_root
 from seedbed.phases.changes import Ran, stale, summarise, write_ran
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.sweep.cell import Cell, Phase
@@ -65,11 +67,12 @@ async def sweep(folder: str) -> State[Any]:
 
 async def _sweep(folder: str) -> State[Any]:
     run = open_run(folder)
+    _remember(run)
     await _tag(run)
     workers = run.plan.config.runner.workers
     at_once = asyncio.Semaphore(workers)
     with ThreadPoolExecutor(workers, thread_name_prefix="seedbed-wait") as waiters:
-        async with stopped_by_cancellation(run):
+        async with followed(run), stopped_by_cancellation(run):
             before = await _finished_before(run, waiters)
             cells = [cell for cell in run.plan.cells if cell.id not in before]
             ended = {cell.id: asyncio.Event() for cell in cells}
@@ -82,6 +85,16 @@ async def _sweep(folder: str) -> State[Any]:
         await _settle(aggregate.submit(folder, failures, status), waiters, must=True)
         await _settle(publish.submit(folder), waiters, must=True)
     return state_of(status, f"{len(outcomes) - len(failures)} of {len(outcomes)} cells have results")
+
+
+def _remember(run: SweepRun) -> None:
+    """For the page of `seedbed ui`."""
+    try:
+        remember_root(run.store.root, ran=True)
+        remember_flow_run(run.folder, flow_run.id)
+    except OSError as error:
+        # A worker elsewhere may have no home of its own.
+        get_run_logger().debug("the page of `seedbed ui` will not show this run: %s", error)
 
 
 def sweep_on(runner: RunnerConfig) -> Flow[[str], Any]:
@@ -122,9 +135,18 @@ async def _run_cell(
         ended[cell.id].set()
     if outcome.failure is None:
         get_run_logger().info("%s: done", cell.title)
+        _warn_of_errors(run, cell)
     else:
         get_run_logger().error("%s: %s", cell.title, outcome.failure)
     return outcome
+
+
+def _warn_of_errors(run: SweepRun, cell: Cell) -> None:
+    marker = run.store.done(cell, "generate", cell.key("generate"), run.generation)
+    lost = marker["result"].get("n_errors", 0) if marker else 0
+    if lost:
+        told = "%s: %d of %d samples have no answer after all retries and count as errors"
+        get_run_logger().warning(told, cell.title, lost, marker["result"]["n"] if marker else 0)
 
 
 async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) -> CellOutcome:

@@ -173,10 +173,9 @@ def make_parser() -> Parser:
     prices.add_argument("--batch", action="store_true", help="price the usage as part of a batch")
     control = add("server", "Start, stop or look at the local Prefect server; env: settings for the command prefect.")
     control.add_argument("action", choices=["start", "stop", "status", "env"])
-    ui = add("ui", "Show the address of the Prefect UI and open it in a browser.")
+    ui = add("ui", "Open sweeps as they run, their reports and the Prefect UI in a browser.")
     ui.add_argument("--no-open", action="store_true", help="only print the address")
-    ui.add_argument("--reports", action="store_true", help="also serve the reports that artifacts link to")
-    ui.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
+    ui.add_argument("--out", metavar="DIR", help="show these results too, beside those of sweeps that ran here")
     _add_nightly(add)
     suites = add("suites", "List the suites with their benchmarks, systems and metrics.")
     suites.add_argument(

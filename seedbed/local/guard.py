@@ -27,6 +27,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PROOF, TICKET, LOGIN = "/seedbed/proof", "/seedbed/ticket", "/seedbed/login"
+PAGES, FILES = "/seedbed/", "/seedbed/files/"
+"""Our own pages; and reports, whose addresses hold what nobody can guess."""
 TICKET_S = 600.0
 """How long the link that `seedbed ui` prints can be opened, once."""
 
@@ -44,7 +46,7 @@ const ticket = location.hash.slice(1);
 history.replaceState(null, "", location.pathname);
 fetch(location.pathname, {method: "POST", body: ticket})
   .then(reply => reply.ok ? reply.text() : Promise.reject())
-  .then(password => { localStorage.setItem("prefect-password", password); location.replace("/"); })
+  .then(password => { localStorage.setItem("prefect-password", password); location.replace("/seedbed/"); })
   .catch(() => { document.getElementById("told").textContent =
     "This link was used before or is too old. Run seedbed ui again."; });
 </script>"""
@@ -82,6 +84,9 @@ class Guard:
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> str | None:
         if [name for name, _ in scope["headers"]].count(b"host") != 1 or headers["host"].lower() not in self._hosts:
             return f"This server is {self._own} and answers to no other name."
+        if scope["path"].startswith(FILES) and scope.get("method") == "GET":
+            # A report runs in a sandbox and counts as foreign; who knows its address may read it.
+            return None
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins:
             return "Requests of other web pages are refused."
@@ -94,11 +99,12 @@ class Guard:
         match scope["path"], scope["method"]:
             case "/seedbed/proof", "GET":
                 nonce = parse_qs(scope["query_string"].decode("latin-1")).get("nonce", [""])[0]
-                await _answer(send, 200, json.dumps({"pid": os.getpid(), "proof": proof(self._auth, nonce)}))
+                told = {"pid": os.getpid(), "proof": proof(self._auth, nonce), "pages": True}
+                await _answer(send, 200, json.dumps(told))
             case "/seedbed/ticket", "POST" if hmac.compare_digest(
                 headers.get("authorization", "").encode(), basic(self._auth).encode()
             ):
-                await _answer(send, 200, self._new_ticket())
+                await _answer(send, 200, self.new_ticket())
             case "/seedbed/login", "GET":
                 await _answer(send, 200, _LOGIN_PAGE.decode(), (b"content-type", b"text/html; charset=utf-8"))
             case "/seedbed/login", "POST" if "origin" in headers and self._redeem(await _body(receive)):
@@ -106,7 +112,8 @@ class Guard:
             case _:
                 await _answer(send, 401, "Unauthorized\n")
 
-    def _new_ticket(self) -> str:
+    def new_ticket(self) -> str:
+        """What lets a browser in, once and not for long."""
         now = time.monotonic()
         self._tickets = {ticket: until for ticket, until in self._tickets.items() if until > now}
         ticket = secrets.token_urlsafe(32)

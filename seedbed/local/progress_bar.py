@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from seedbed.local.board import Board, headline, troubles
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.progress import listen
-from seedbed.phases.standing import looking_at
+from seedbed.phases.standing import Standing, looking_at
 from seedbed.storage.redact import redact
 from seedbed.sweep.cell import Cell
 
@@ -55,8 +55,8 @@ def _lines(run: SweepRun) -> Iterator[None]:
     def tell_all() -> None:
         with looking_at(run) as look:
             while not over.wait(_EVERY_S):
-                now = look()
-                print(redact("\n".join([f"  {headline(now)}", *(f"  {line}" for line in troubles(now))])), flush=True)
+                _tell_whole(look)
+            _tell_whole(look)
 
     teller = threading.Thread(target=tell_all, name="seedbed-progress", daemon=True)
     remove = listen(tell)
@@ -73,5 +73,13 @@ def _lines(run: SweepRun) -> Iterator[None]:
 def _board(run: SweepRun) -> Iterator[None]:
     from rich.live import Live
 
-    with looking_at(run) as look, Live(Board(look), refresh_per_second=2, transient=True):
-        yield
+    with looking_at(run) as look:
+        with Live(Board(look), refresh_per_second=2, transient=True):
+            yield
+        _tell_whole(look)
+
+
+def _tell_whole(look: Callable[[], Standing]) -> None:
+    """How the whole stands, with what went wrong, in lines that stay."""
+    now = look()
+    print(redact("\n".join([f"  {headline(now)}", *(f"  {line}" for line in troubles(now))])), flush=True)

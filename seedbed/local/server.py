@@ -31,6 +31,8 @@ from seedbed.storage.paths import home
 from seedbed.storage.store import write_bytes
 
 DEFAULT_PORT = 4200
+UI_PORT = 4280
+"""Of our pages, where the Prefect server is somebody else's."""
 START_TIMEOUT_S = 300.0
 """A machine on which twenty others compute takes minutes; a server that cannot start ends, and that is seen at once."""
 _STOP_TIMEOUT_S = 15.0
@@ -76,7 +78,12 @@ class Server:
         return f"{self.ui}/api"
 
     def login_link(self) -> str:
-        """The UI's address for a browser that is to be let in: good once, for some minutes."""
+        """The address of our pages for a browser that is to be let in: good once, for some minutes."""
+        if "pages" not in json.loads(_asked(f"{self.ui}{PROOF}")):
+            raise UserError(
+                f"the server at {self.ui} was started by an older Seedbed, which has no pages of its own; `seedbed "
+                "server stop` ends it, and the next command starts another."
+            )
         ticket = _asked(f"{self.ui}{TICKET}", {"Authorization": basic(auth_string())}, method="POST")
         return f"{self.ui}{LOGIN}#{ticket.decode()}"
 
@@ -225,7 +232,7 @@ def _short_bundle() -> Path:
 
 
 def _spawn(wanted: int) -> Server:
-    port = _free_port(wanted)
+    port = free_port(wanted)
     public = os.environ.get("SEEDBED_UI_URL")
     environment = {
         **{name: value for name, value in os.environ.items() if name not in ("PREFECT_API_URL", "PREFECT_API_KEY")},
@@ -292,7 +299,8 @@ def _asked(url: str, headers: dict[str, str] | None = None, method: str = "GET")
         return reply.read()
 
 
-def _free_port(wanted: int) -> int:
+def free_port(wanted: int) -> int:
+    """That port, or any other that is free."""
     for port in (wanted, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -48,6 +48,11 @@ class SweepRun:
     """Set where stored answers are scored again: nothing is generated."""
     ledger: str | None = None
     """Where the ledger lies, if elsewhere than the config says."""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How many samples a benchmark has, by experiment and name: known without reading its files."""
+
+    def samples(self, cell: Cell) -> int | None:
+        return self.sizes.get(size_key(cell))
 
     @property
     def generation(self) -> int:
@@ -77,6 +82,7 @@ def read_run(
     folder: Path,
     config_dir: Path | None = None,
     *,
+    plugins: bool = True,
     plugins_beside: bool = True,
     moved: Mapping[str, str] | None = None,
     ledger: str | None = None,
@@ -88,13 +94,24 @@ def read_run(
     return SweepRun(
         folder=folder,
         plan=read_plan(
-            folder / "plan.json", beside, settings["generation"], plugins_beside=plugins_beside, moved=moved
+            folder / "plan.json",
+            beside,
+            settings["generation"],
+            plugins=plugins,
+            plugins_beside=plugins_beside,
+            moved=moved,
         ),
         store=Store(root),
         replay=settings["replay"],
         rescore=settings["rescore"],
         ledger=ledger,
+        sizes=settings.get("sizes", {}),
     )
+
+
+def size_key(cell: Cell) -> str:
+    """Under which `sizes` has the cell's benchmark."""
+    return f"{cell.experiment}:{cell.benchmark}"
 
 
 def config_folder(root: Path, stored: str) -> Path:

@@ -11,6 +11,7 @@ from seedbed.errors import UserError
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import generation_of, start_fresh
 from seedbed.lm.prices import price_of
+from seedbed.phases.context import size_key
 from seedbed.phases.relabel import take_along
 from seedbed.storage.paths import is_local
 from seedbed.storage.store import Store, write_json, write_text
@@ -41,11 +42,21 @@ def prepare(plan: Plan, root: Path, *, fresh: bool = False, replay: bool = False
         "generation": generation,
         "replay": replay,
         "rescore": rescore,
+        "sizes": _sizes(plan),
     }
     write_json(folder / "run.json", settings)
     write_json(folder / "plan.json", plan.to_json())
     write_text(folder.parent / "latest", f"{stamp}\n")
     return folder
+
+
+def _sizes(plan: Plan) -> dict[str, int]:
+    """For who looks on, and may have neither the data nor the plugins."""
+    try:
+        return {size_key(cell): len(plan.benchmark(cell).test) for cell in plan.cells}
+    except (OSError, UserError):
+        # Stored answers can be scored again where the data is gone.
+        return {}
 
 
 def _beside(root: Path, config_dir: Path) -> str:

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from sqlalchemy import Engine
 
-from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.progress import CallProgress, call_progress
+from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.phases.context import SweepRun
 from seedbed.storage.store import read_json
-from seedbed.sweep.cell import Cell
+from seedbed.sweep.cell import Cell, Phase
 
 RECENT_S = 60.0
 """Over which the rate of calls is taken."""
@@ -86,14 +86,15 @@ class Standing:
             return None
         return self.elapsed_s * (len(own) - done) / done
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, cells: bool = True) -> dict[str, Any]:
+        """As data; thousands of cells only where they are asked for."""
         names = ("sweep", "folder", "status", "counts", "share", "max_usd", "elapsed_s", "left_s", "missing")
         of_calls = ("paid", "reused", "tokens", "spent_usd", "at_work")
         return {
             **{name: getattr(self, name) for name in names},
             "calls": {**{name: getattr(self.calls, name) for name in of_calls},
                       "failed": dict(self.calls.failed), "per_s": self.rate},
-            "cells": [asdict(cell) for cell in self.cells],
+            **({"cells": [asdict(cell) for cell in self.cells]} if cells else {}),
         }  # fmt: skip
 
 
@@ -105,22 +106,27 @@ def standing(run: SweepRun) -> Standing:
 
 @contextmanager
 def looking_at(run: SweepRun) -> Iterator[Callable[[], Standing]]:
-    """Look as often as the given function is called; nothing is written."""
-    engine = open_database(run.ledger_url)
-    try:
-        yield lambda: _look(run, engine)
-    finally:
-        engine.dispose()
+    """Look as often as the given function is called; nothing is written. A cell that was seen done is not looked at
+    again: with thousands of them only the first look takes long."""
+    with ledger_to_watch(run.ledger_url) as engine:
+        settled: dict[str, CellStanding] = {}
+        yield lambda: look(run, engine, settled)
 
 
-def _look(run: SweepRun, engine: Engine) -> Standing:
+def look(run: SweepRun, engine: Engine, settled: dict[str, CellStanding]) -> Standing:
+    """What is seen now; cells that are done go into `settled`, or come from it."""
     now, began = time.time(), started_at(run.folder.name).timestamp()
     calls = call_progress(engine, run.plan.config.name, run.generation, now - RECENT_S)
     path = run.folder / "summary.json"
     summary = read_json(path) if path.exists() else None
     missing = summary["missing"] if summary else []
     failed = {row["cell"] for row in missing}
-    cells = [_cell(run, cell, calls, began, failed) for cell in run.plan.cells]
+    cells: list[CellStanding] = []
+    for cell in run.plan.cells:
+        seen = settled.get(cell.id) or _cell(run, cell, calls, began, failed)
+        if seen.finished_at is not None:
+            settled[cell.id] = seen
+        cells.append(seen)
     status = summary["status"] if summary else _status(cells, calls, now - began)
     # Nobody knows when a run died; that it has done something until its last cell is known.
     last = max((cell.finished_at or began for cell in cells), default=began)
@@ -142,18 +148,23 @@ def _status(cells: Sequence[CellStanding], calls: CallProgress, elapsed_s: float
 
 
 def _cell(run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: set[str]) -> CellStanding:
-    markers = [(phase, run.store.done(cell, phase, cell.key(phase), run.generation)) for phase in cell.phases]
-    done = [phase for phase, marker in markers if marker is not None]
-    known: dict[str, Any] = {"id": cell.id, "title": cell.title, "phases": done, "n_phases": len(markers)}
-    last = markers[-1][1]
+    known: dict[str, Any] = {"id": cell.id, "title": cell.title, "n_phases": len(cell.phases)}
+    # The last first: where it is done, so are the others.
+    last = _marker(run, cell, cell.phases[-1])
     if last is not None:
         at = last["finished_at"]
-        return CellStanding(**known, state="cached" if at < began else "done", finished_at=at)
+        state: CellState = "cached" if at < began else "done"
+        return CellStanding(**known, phases=cell.phases, state=state, finished_at=at)
+    done = [phase for phase in cell.phases[:-1] if _marker(run, cell, phase) is not None]
     if cell.title in failed:
-        return CellStanding(**known, state="failed")
+        return CellStanding(**known, phases=done, state="failed")
     phase = cell.phases[min(len(done), len(cell.phases) - 1)]
     answered = calls.answered.get((cell.id, phase), 0)
     if not answered and not done:
         return CellStanding(**known, state="waiting")
-    samples = len(run.plan.benchmark(cell).test) if phase != "optimise" else None
-    return CellStanding(**known, state="running", answered=answered, samples=samples)
+    samples = run.samples(cell) if phase != "optimise" else None
+    return CellStanding(**known, phases=done, state="running", answered=answered, samples=samples)
+
+
+def _marker(run: SweepRun, cell: Cell, phase: Phase) -> dict[str, Any] | None:
+    return run.store.done(cell, phase, cell.key(phase), run.generation)

@@ -158,17 +158,20 @@ def read_plan(
     config_dir: Path,
     generation: int,
     *,
+    plugins: bool = True,
     plugins_beside: bool = True,
     moved: Mapping[str, str] | None = None,
 ) -> Plan:
-    """The plan of a sweep as it was written; its plugins are imported, those beside the config only if they may be."""
+    """The plan of a sweep as it was written; its plugins are imported, those beside the config only if they may be.
+    Without plugins, which is for who only looks on, a cell's names and keys are known but not what they stand for."""
     data = json.loads(read_bytes(path))
     if data["schema_version"] != PLAN_SCHEMA_VERSION:
         raise UserError(
             f"{path}: schema_version is {data['schema_version']}, this Seedbed reads {PLAN_SCHEMA_VERSION}."
         )
     config = SweepConfig.model_validate(data["config"])
-    import_plugins(config.plugins, config_dir if plugins_beside else None)
+    if plugins:
+        import_plugins(config.plugins, config_dir if plugins_beside else None)
     return Plan(
         config, config_dir, tuple(Cell(**cell) for cell in data["cells"]), generation, moved or {}, plugins_beside
     )

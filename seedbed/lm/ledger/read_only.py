@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, Engine, create_engine, event, select
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
 
 from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
@@ -41,6 +42,38 @@ def ledger_to_read(url: str) -> Iterator[Engine]:
             yield engine
         finally:
             engine.dispose()
+
+
+@contextmanager
+def ledger_to_watch(url: str) -> Iterator[Engine]:
+    """An engine that only reads while others write: every look sees what was written until then. A missing or foreign
+    ledger is a UserError."""
+    parsed = parse(url)
+    if parsed.get_backend_name() == "sqlite":
+        file = Path(parsed.database or "")
+        if not file.is_file():
+            raise UserError(f"ledger {file}: there is none; figures of calls, tokens and dollars come from it.")
+        # Under the ledger's own address: by it a process knows which writers are its own.
+        engine = create_engine(parsed, creator=lambda: _connect_live(file), poolclass=NullPool)
+        event.listen(engine, "begin", begin_reading)
+    else:
+        options = {"options": "-c default_transaction_read_only=on", "connect_timeout": 10}
+        engine = create_engine(parsed, pool_pre_ping=True, connect_args=options)
+    try:
+        _refuse_foreign(engine, parsed)
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def _connect_live(file: Path) -> Any:
+    """One connection for one look. Where no writer's log is, SQLite would make one; the file then is all there is."""
+    log = file.with_name(f"{file.name}-wal")
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    address = f"file:{quote(str(file.resolve()))}?{mode}"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
+    connection.execute("PRAGMA query_only=1")
+    return connection
 
 
 def _whole(file: Path, folder: Path) -> Path:

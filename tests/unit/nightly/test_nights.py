@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,6 @@ from sqlalchemy import text
 from seedbed.errors import UserError
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.runtime import close_runtimes
-from seedbed.local import report_server
 from seedbed.nightly.gate import GateResult
 from seedbed.nightly.history import read_history
 from seedbed.nightly.night import baseline, judge_night, start_night
@@ -194,21 +190,3 @@ def test_a_baseline_file_that_is_broken_is_named_and_decides_nothing(tmp_path: P
     result = night(tmp_path)
     assert result.verdict == "inconclusive"
     assert "v0001.json: not a baseline" in result.headline
-
-
-def test_reports_are_served_and_the_ledger_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEEDBED_REPORTS_PORT", "0")
-    root = tmp_path / "out"
-    report = root / "sweeps/night/x y/report.html"
-    report.parent.mkdir(parents=True)
-    report.write_text("<p>here</p>", encoding="utf-8")
-    (root / "ledger.sqlite").write_text("secret prompts", encoding="utf-8")
-    with report_server.server(root) as serving:
-        threading.Thread(target=serving.serve_forever, daemon=True).start()
-        monkeypatch.setenv("SEEDBED_REPORTS_PORT", str(serving.server_port))
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        assert opener.open(report_server.address(root, report)).read() == b"<p>here</p>"
-        for hidden in ("ledger.sqlite", "sweeps/../ledger.sqlite", "sweeps/%2e%2e/ledger.sqlite", ""):
-            with pytest.raises(urllib.error.HTTPError, match="404"):
-                opener.open(f"http://127.0.0.1:{serving.server_port}/{hidden}")
-        serving.shutdown()

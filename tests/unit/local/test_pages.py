@@ -38,7 +38,10 @@ class Asked:
         named = {"host": "127.0.0.1:4200", **{name.replace("_", "-"): value for name, value in headers.items()}}
         sent_headers = [(name.encode(), value.encode()) for name, value in named.items()]
         scope: dict[str, Any] = {
-            **{"type": "http", "path": path, "method": method, "query_string": query.encode()},
+            "type": "http",
+            "path": path,
+            "method": method,
+            "query_string": query.encode(),
             "headers": sent_headers,
         }
         asyncio.run(Guard(Pages(_prefect, AUTH), 4200, AUTH)(scope, receive, send))

@@ -30,22 +30,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _data(store: Store, name: str) -> dict[str, Any]:
-    from seedbed.phases.context import open_run
+    from seedbed.phases.context import read_run
     from seedbed.phases.standing import standing
 
-    return standing(open_run(str(store.latest_sweep(name)))).to_json()
+    return standing(read_run(store.latest_sweep(name), plugins=False)).to_json()
 
 
 def _answerers(run: SweepRun) -> list[str]:
     """Who answered, a line a model, and what changed about it."""
     from seedbed.lm.ledger.answerers import answerers
-    from seedbed.lm.ledger.database import open_database
+    from seedbed.lm.ledger.read_only import ledger_to_watch
 
-    engine = open_database(run.ledger_url)
-    try:
+    with ledger_to_watch(run.ledger_url) as engine:
         rows = answerers(engine, run.plan.config.name, run.generation)
-    finally:
-        engine.dispose()
     lines: list[str] = []
     for model in dict.fromkeys(row["model"] for row in rows):
         own = [row for row in rows if row["model"] == model]
@@ -57,10 +54,10 @@ def _answerers(run: SweepRun) -> list[str]:
 
 def _show(store: Store, name: str, *, details: bool) -> None:
     from seedbed.local.board import headline, progress_words, troubles
-    from seedbed.phases.context import open_run
+    from seedbed.phases.context import read_run
     from seedbed.phases.standing import standing
 
-    run = open_run(str(store.latest_sweep(name)))
+    run = read_run(store.latest_sweep(name), plugins=False)
     now = standing(run)
     print(f"{name}: {now.status}, {headline(now)}  {run.folder}")
     for line in (*troubles(now), *_answerers(run)):

@@ -19,10 +19,10 @@ _GOING_ON = ("running", "starting")
 def run(arguments: argparse.Namespace) -> int:
     """Look on until the run has ended or its process is gone."""
     from seedbed.local.board import Board, headline, troubles
-    from seedbed.phases.context import open_run
+    from seedbed.phases.context import read_run
     from seedbed.phases.standing import looking_at
 
-    watched = open_run(str(_folder(arguments)))
+    watched = read_run(_folder(arguments), plugins=False)
     print(f"{watched.plan.config.name}: {watched.folder}")
     with looking_at(watched) as look:
         if sys.stdout.isatty():

@@ -13,6 +13,7 @@ from rich.text import Text
 from seedbed.phases.standing import CellStanding, Standing
 from seedbed.storage.redact import redact
 
+_BAR = 20
 _SHOWN = 6
 """Cells at work that are listed, the slowest first."""
 _AT_LEAST_S = 1.0
@@ -45,10 +46,10 @@ def board(now: Standing) -> RenderableType:
     """Everything that a screen shows of a run."""
     lines = Table.grid(padding=(0, 1))
     lines.add_column(no_wrap=True)
-    lines.add_column(overflow="ellipsis")
-    bar = ProgressBar(total=1.0, completed=now.share, width=30)
-    lines.add_row(bar, Text(headline(now)))
-    parts: list[RenderableType] = [lines, *(Text(line, style="yellow") for line in troubles(now))]
+    lines.add_column(overflow="fold")
+    lines.add_row(ProgressBar(total=1.0, completed=now.share, width=_BAR), Text(" · ".join(_progress(now))))
+    parts: list[RenderableType] = [lines, Text(" · ".join(_calls(now)))]
+    parts += [Text(line, style="yellow") for line in troubles(now)]
     running = sorted((cell for cell in now.cells if cell.state == "running"), key=lambda cell: cell.share)
     if running:
         parts.append(_running(running))
@@ -56,28 +57,37 @@ def board(now: Standing) -> RenderableType:
 
 
 def headline(now: Standing) -> str:
-    """Cells, calls, dollars and time in one line."""
+    """Cells, time, calls and dollars in one line."""
+    return " · ".join([*_progress(now), *_calls(now)])
+
+
+def _progress(now: Standing) -> Iterator[str]:
     counts = now.counts
-    ready = counts["done"] + counts["cached"]
-    cells = f"{ready} of {len(now.cells)} cells"
+    cells = f"{counts['done'] + counts['cached']} of {len(now.cells)} cells"
     beside = [f"{counts[state]} {state}" for state in ("cached", "running", "failed") if counts[state]]
-    shown = f"{cells} ({', '.join(beside)})" if beside else cells
-    calls = now.calls
-    spent = f"${calls.spent_usd:.4f}" + (f" of ${now.max_usd:g}" if now.max_usd is not None else "")
-    parts = [f"{now.share:.0%}", shown, f"{calls.paid:,} calls paid, {calls.reused:,} reused"]
-    if now.status == "running":
-        parts.append(f"{now.rate:.1f}/s")
-    parts += [f"{calls.tokens:,} tokens", spent, clock(now.elapsed_s)]
+    yield f"{now.share:.0%}"
+    yield f"{cells} ({', '.join(beside)})" if beside else cells
+    yield clock(now.elapsed_s)
     if now.left_s is not None:
-        parts.append(f"about {clock(now.left_s)} left")
-    return " · ".join(parts)
+        yield f"about {clock(now.left_s)} left"
+
+
+def _calls(now: Standing) -> Iterator[str]:
+    calls = now.calls
+    if now.samples is not None:
+        yield f"{now.samples[0]:,} of {now.samples[1]:,} samples"
+    yield f"{calls.paid:,} calls paid, {calls.reused:,} reused"
+    if now.status == "running":
+        yield f"{now.rate:.1f}/s"
+    yield f"{calls.tokens:,} tokens"
+    yield f"${calls.spent_usd:.4f}" + (f" of ${now.max_usd:g}" if now.max_usd is not None else "")
 
 
 def troubles(now: Standing) -> Iterator[str]:
     """What a user should know before it is over."""
     if now.calls.failed:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in now.calls.failed.most_common(5))
-        yield f"failed attempts: {kinds} (each was tried again, or its sample counts as an error)"
+        yield f"failed attempts: {kinds}; tried again, or counted as errors"
     if now.status == "starting":
         yield "waiting for the Prefect server and the first calls; a server that is not running yet takes some seconds"
     if now.status == "stopped":

@@ -40,6 +40,15 @@ class CellStanding:
     """Of all that the phase has; None where nobody has begun, or a search decides it."""
     n_phases: int = 2
     finished_at: float | None = None
+    size: int | None = None
+    """How many samples its benchmark has; None where the run's folder does not say."""
+
+    @property
+    def generated(self) -> int:
+        """How many of its samples have an answer of the system."""
+        if self.state in ("cached", "done") or "generate" in self.phases:
+            return self.size or 0
+        return self.answered if self.samples is not None else 0
 
     @property
     def share(self) -> float:
@@ -73,6 +82,13 @@ class Standing:
         return sum(cell.share for cell in self.cells) / len(self.cells) if self.cells else 1.0
 
     @property
+    def samples(self) -> tuple[int, int] | None:
+        """How many samples of all cells have an answer, and how many there are."""
+        if any(cell.size is None for cell in self.cells):
+            return None
+        return sum(cell.generated for cell in self.cells), sum(cell.size or 0 for cell in self.cells)
+
+    @property
     def rate(self) -> float:
         """Calls a second, lately."""
         return self.calls.recent / max(1.0, min(RECENT_S, self.elapsed_s))
@@ -88,7 +104,7 @@ class Standing:
 
     def to_json(self, *, cells: bool = True) -> dict[str, Any]:
         """As data; thousands of cells only where they are asked for."""
-        names = ("sweep", "folder", "status", "counts", "share", "max_usd", "elapsed_s", "left_s", "missing")
+        names = ("sweep", "folder", "status", "counts", "share", "samples", "max_usd", "elapsed_s", "left_s", "missing")
         of_calls = ("paid", "reused", "tokens", "spent_usd", "at_work")
         return {
             **{name: getattr(self, name) for name in names},
@@ -148,7 +164,8 @@ def _status(cells: Sequence[CellStanding], calls: CallProgress, elapsed_s: float
 
 
 def _cell(run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: set[str]) -> CellStanding:
-    known: dict[str, Any] = {"id": cell.id, "title": cell.title, "n_phases": len(cell.phases)}
+    size = run.samples(cell)
+    known: dict[str, Any] = {"id": cell.id, "title": cell.title, "n_phases": len(cell.phases), "size": size}
     # The last first: where it is done, so are the others.
     last = _marker(run, cell, cell.phases[-1])
     if last is not None:
@@ -162,7 +179,7 @@ def _cell(run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: 
     answered = calls.answered.get((cell.id, phase), 0)
     if not answered and not done:
         return CellStanding(**known, state="waiting")
-    samples = run.samples(cell) if phase != "optimise" else None
+    samples = size if phase != "optimise" else None
     return CellStanding(**known, phases=done, state="running", answered=answered, samples=samples)
 
 

@@ -80,7 +80,7 @@ def test_a_sweep_is_seen_at_work_killed_and_going_on(out: Path, tab: Tab) -> Non
         first.wait()
     tab.wait_for("document.body.dataset.status === 'stopped'")
     assert "No process is at work on this run" in tab.evaluate("document.getElementById('banner').textContent")
-    paid = "Number(document.querySelectorAll('.tile b')[3].textContent.replace(',', ''))"
+    paid = "Number(document.querySelectorAll('.tile b')[4].textContent.replace(',', ''))"
     before = tab.evaluate(paid)
     assert before > 5
 

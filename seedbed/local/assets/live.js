@@ -97,6 +97,8 @@ function showRun(asked, data) {
     make("div", {class: "tiles"},
       tile(percent(data.share), `${count(ready)} of ${count(data.n_cells)} cells`),
       tile(data.status === "running" ? clock(data.left_s) : "-", "left, about"), tile(clock(data.elapsed_s), "since it began"),
+      tile(data.samples === null ? "?" : count(data.samples[0]),
+        data.samples === null ? "samples" : `of ${count(data.samples[1])} samples`),
       tile(count(calls.paid), `calls paid, ${count(calls.reused)} reused`),
       tile(data.status === "running" ? calls.per_s.toFixed(1) : "-", "calls a second"),
       tile(count(calls.tokens), "tokens"),

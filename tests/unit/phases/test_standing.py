@@ -52,6 +52,7 @@ def test_a_cell_at_work_shows_its_samples_and_the_run_what_it_spent_and_what_fai
     own = next(cell for cell in now.cells if cell.id == first.id)
     assert (own.state, list(own.phases), own.share) == ("running", ["generate"], 0.5)
     assert now.share == pytest.approx(0.5 / 4)
+    assert now.samples == (20, 80)
     assert now.status == "running"
     assert now.calls.paid == 20
     assert now.calls.failed["server"] > 0
@@ -90,7 +91,8 @@ def test_status_and_watch_tell_it(ready: Prepared, capsys: pytest.CaptureFixture
     out = ["--out", str(ready.root)]
     assert main(["status", "look", *out]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("look: stopped, 25% · 1 of 4 cells · 20 calls paid")
+    assert said.startswith("look: stopped, 25% · 1 of 4 cells · ")
+    assert "20 of 80 samples · 20 calls paid" in said
     assert "waiting" in said
     assert main(["status", "--json", *out]) == 0
     data = json.loads(capsys.readouterr().out)[0]

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CPU_BUDGET ?= 180
 
-.PHONY: demo test check lint style types layers docs bench mutants schema constraints clean
+.PHONY: demo test check lint style types layers docs pictures site bench mutants schema constraints clean
 
 demo: $(VENV)/installed
 	$(BIN)/seedbed run configs/demo.yaml
@@ -28,8 +28,14 @@ types: $(VENV)/installed
 layers: $(VENV)/installed
 	$(BIN)/lint-imports
 
-# The docs as a site, in site/; a dead link or a docstring that cannot be read fails it. Nothing is fetched meanwhile.
-docs: $(VENV)/installed
+# The docs as a site, in site/, with pictures of the present tree; a dead link or a docstring that cannot be read fails it.
+docs: pictures site
+
+# Runs the demo and a sweep with failing calls, and takes pictures of their pages with Chromium.
+pictures: $(VENV)/installed
+	$(BIN)/python -m bench.pictures
+
+site: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 

@@ -47,7 +47,7 @@ class Growing:
         if wanted and self._process is None and time.monotonic() > self._rest_until:
             self._start()
             self._tried = finished
-        return {**made, "making": self._process is not None}
+        return {**made, "making": self._process is not None and finished != made.get("cells")}
 
     def close(self) -> None:
         if self._process is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +54,16 @@ def test_a_sweep_runs_from_yaml_to_summary_and_a_second_time_all_is_cached(run_s
     kinds = Counter(task["name"].rpartition(" · ")[2] for task in tasks_of(api, flow_run, 12))
     assert kinds == {"generate": 4, "score": 4, "pair": 2, "summary over seeds": 1, "artifacts for the UI": 1}
     artifacts = api("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [flow_run["id"]]}}})
-    assert {artifact["key"] for artifact in artifacts} >= {"summary-tryout", "cells-tryout", "costs-tryout"}
+    by_key = {artifact["key"]: artifact for artifact in artifacts}
+    assert by_key.keys() >= {"summary-tryout", "cells-tryout", "costs-tryout"}
+    progress = by_key["progress-tryout"]
+    assert (progress["type"], progress["data"]) == ("progress", 100)
+    assert "tryout: completed\n\n100% · 4 of 4 cells" in progress["description"]
+    # What links to a report is the server that shows it.
+    link = re.search(r"\((http://[^)]+/seedbed/files/[^)]+/report.html)\)", by_key["report-tryout"]["data"])
+    assert link is not None
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    assert b"Seedbed report" in opener.open(link[1]).read()
 
     # Where nothing at all has changed nothing is started; other workers are another plan.
     second = run_sweep(OFFLINE, "--set", "runner.workers=3")
@@ -165,7 +176,28 @@ def test_one_failed_cell_does_not_sink_the_others(run_sweep: RunSweep, api: Api)
     assert newest_run(api)["state_name"] == "Failed"
 
 
+def test_the_log_of_a_run_tells_what_failed_and_what_was_lost(run_sweep: RunSweep, api: Api) -> None:
+    faulty = "temperature: 0.7, retries: 1, backoff_s: 0.0, options: {errors: {server: 0.4, rate_limit: 0.1}}"
+    text = OFFLINE.replace("temperature: 0.7", faulty).replace("limit: 6", "limit: 30") + "max_error_share: 0.9\n"
+    run = run_sweep(text, "--set", "seeds=[0]")
+    assert run.code == 0, run.err
+    assert "failed attempts: server " in run.out
+    found = newest_run(api)
+    lines = {"logs": {"flow_run_id": {"any_": [found["id"]]}}, "limit": 200}
+    said = ""
+    for _ in range(100):
+        # Prefect sends log lines by the way.
+        said = "\n".join(line["message"] for line in api("/logs/filter", lines))
+        if "no answer after all retries" in said:
+            break
+        time.sleep(0.1)
+    assert re.search(r"server: \d+ more calls? of reader failed \(\d+ so far\), and are tried again", said)
+    assert "the endpoint's limit was met by" in said
+    assert re.search(r"direct · tiny · reader · seed 0: \d+ of 30 samples have no answer after all retries", said)
+
+
 def test_a_given_prefect_api_url_is_respected(run_sweep: RunSweep) -> None:
     run = run_sweep(OFFLINE, env={"PREFECT_API_URL": "http://127.0.0.1:9/api"})
     assert run.code == 2, "no server answers there, and the sweep does not run on another"
     assert run.err.startswith("seedbed: PREFECT_API_URL is http://127.0.0.1:9/api")
+    assert not (run.root / "sweeps").exists(), "a run that never began is not the newest"

@@ -169,7 +169,7 @@ async function showCall(asked, id) {
   try {
     const call = await ask("call", {...asked, id});
     const text = value => typeof value === "string" ? value : JSON.stringify(value, null, 1);
-    const parts = [...call.sent, ...call.received].flatMap(([name, value]) =>
+    const parts = [...call.received, ...call.sent].flatMap(([name, value]) =>
       [make("h3", {}, name), make("pre", {}, text(value))]);
     if (call.error) parts.push(make("h3", {}, call.error_class), make("pre", {}, call.error));
     dialog.append(make("p", {class: "note"}, `sample ${call.sample}, attempt ${call.number}, ${call.model}`),

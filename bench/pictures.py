@@ -1,0 +1,125 @@
+"""Makes the pictures of README and docs, and the output that README quotes, from runs of the present tree.
+
+`python -m bench.pictures` (`make docs` does it) runs the demo and a sweep with failing calls on a server of its own and
+opens their pages in Chromium. Everything but the pictures goes into a folder that is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.support.chromium import Tab
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+README = ROOT / "README.md"
+MARKS = "<!-- the end of the demo, by bench/pictures.py -->", "<!-- until here -->"
+FAULTY = """\
+name: faulty
+seeds: [0, 1, 2]
+models:
+  reader:
+    model: offline/reader
+    temperature: 0.7
+    retries: 6
+    backoff_s: 0.3
+    limits: {concurrency: 4}
+    options: {latency_ms: 400, errors: {server: 0.1, rate_limit: 0.05, timeout: 0.05}}
+budget: {max_usd: 3.0}
+experiments:
+  - {suite: crosslingual, models: [reader], benchmarks: [{name: tiny, limit: 30}], systems: [direct, multi, cross]}
+"""
+"""One call in five fails."""
+_SIZE = "--window-size=1400,1000"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="seedbed-pictures-") as name:
+        folder = Path(name)
+        os.environ.update(SEEDBED_HOME=str(folder / "home"), SEEDBED_PORT=str(_free_port()), DO_NOT_TRACK="1")
+        os.environ.pop("PREFECT_API_URL", None)
+        try:
+            _demo(folder)
+            _faulty(folder)
+        finally:
+            _seedbed(folder, "server", "stop")
+
+
+def _demo(folder: Path) -> None:
+    """The report of the demo, and what the terminal says at its end."""
+    said = _seedbed(folder, "run", str(ROOT / "configs" / "demo.yaml"), "--out", "demo")
+    _quote(said)
+    report = next((folder / "demo" / "sweeps" / "demo").glob("*/report.html"))
+    tab = Tab(report.as_uri(), _SIZE)
+    for name, scheme in (("report", "light"), ("report-dark", "dark")):
+        chosen = [{"name": "prefers-color-scheme", "value": scheme}]
+        tab.command("Emulation.setEmulatedMedia", features=chosen)
+        tab.wait_for("document.readyState === 'complete'")
+        _keep(tab, name)
+    tab.close()
+
+
+def _faulty(folder: Path) -> None:
+    """A sweep at work on our page; then its run in the Prefect UI, with its log."""
+    (folder / "faulty.yaml").write_text(FAULTY, encoding="utf-8")
+    command = [sys.executable, "-m", "seedbed", "run", "faulty.yaml", "--out", "faulty"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as sweep:
+        link = _seedbed(folder, "ui", "--no-open").splitlines()[0]
+        tab = Tab(link, _SIZE)
+        tab.wait_for("[...document.querySelectorAll('tbody a')].some(found => found.textContent === 'faulty')")
+        tab.evaluate("[...document.querySelectorAll('tbody a')].find(found => found.textContent === 'faulty').click()")
+        tab.wait_for("Number((document.title.match(/^(\\d+)%/) || [0, 0])[1]) >= 55")
+        tab.wait_for("!!document.querySelector('.verdicts li')")
+        _keep(tab, "live-page")
+        sweep.wait()
+        tab.wait_for("document.body.dataset.status === 'completed'")
+        tab.evaluate("document.getElementById('prefect').click()")
+        tab.wait_for("document.body.innerText.includes('failed (')")
+        _keep(tab, "prefect-run")
+        tab.close()
+
+
+def _keep(tab: Tab, name: str) -> None:
+    tab.picture(IMAGES / f"{name}.png")
+    print(IMAGES / f"{name}.png")
+
+
+def _quote(said: str) -> None:
+    """Put the first table of what the demo said, with its verdicts, between the marks of the README."""
+    found = re.search(r"^RAG across languages.*?(?=\n\n(?!tiny with))", said, re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"the demo did not end as expected:\n{said[-3000:]}")
+    lines = [line.rstrip() for line in found[0].splitlines()]
+    text = README.read_text(encoding="utf-8")
+    begin, end = (text.index(mark) for mark in MARKS)
+    body = "\n".join(lines)
+    README.write_text(f"{text[:begin]}{MARKS[0]}\n```\n{body}\n```\n{text[end:]}", encoding="utf-8")
+
+
+def _seedbed(folder: Path, *words: str) -> str:
+    environment = {**os.environ, "COLUMNS": "110"}
+    done = subprocess.run(
+        [sys.executable, "-m", "seedbed", *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"seedbed {' '.join(words)}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    main()
+    print(f"{time.monotonic() - began:.0f} s")

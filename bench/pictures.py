@@ -70,7 +70,7 @@ def _faulty(folder: Path) -> None:
     """A sweep at work on our page; then its run in the Prefect UI, with its log."""
     (folder / "faulty.yaml").write_text(FAULTY, encoding="utf-8")
     command = [sys.executable, "-m", "seedbed", "run", "faulty.yaml", "--out", "faulty"]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as sweep:
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as sweep:  # noqa: S603
         link = _seedbed(folder, "ui", "--no-open").splitlines()[0]
         tab = Tab(link, _SIZE)
         tab.wait_for("[...document.querySelectorAll('tbody a')].some(found => found.textContent === 'faulty')")
@@ -105,7 +105,7 @@ def _quote(said: str) -> None:
 
 def _seedbed(folder: Path, *words: str) -> str:
     environment = {**os.environ, "COLUMNS": "110"}
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "seedbed", *words], cwd=folder, env=environment, capture_output=True, text=True
     )
     if done.returncode:

@@ -70,21 +70,27 @@ async def _sweep(folder: str) -> State[Any]:
     _remember(run)
     await _tag(run)
     workers = run.plan.config.runner.workers
-    at_once = asyncio.Semaphore(workers)
     with ThreadPoolExecutor(workers, thread_name_prefix="seedbed-wait") as waiters:
-        async with followed(run), stopped_by_cancellation(run):
-            before = await _finished_before(run, waiters)
-            cells = [cell for cell in run.plan.cells if cell.id not in before]
-            ended = {cell.id: asyncio.Event() for cell in cells}
-            outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in cells))
-            outcomes += [CellOutcome(cell, None, ()) for cell in run.plan.cells if cell.id in before]
-        status = _status(run, outcomes)
-        _say_what_ran(run, outcomes)
-        await _pair_groups(run, outcomes, waiters)
-        failures = {outcome.cell.id: outcome.failure for outcome in outcomes if outcome.failure is not None}
-        await _settle(aggregate.submit(folder, failures, status), waiters, must=True)
+        async with followed(run):
+            async with stopped_by_cancellation(run):
+                outcomes = await _run_cells(run, waiters)
+            status = _status(run, outcomes)
+            _say_what_ran(run, outcomes)
+            await _pair_groups(run, outcomes, waiters)
+            failures = {outcome.cell.id: outcome.failure for outcome in outcomes if outcome.failure is not None}
+            await _settle(aggregate.submit(folder, failures, status), waiters, must=True)
         await _settle(publish.submit(folder), waiters, must=True)
     return state_of(status, f"{len(outcomes) - len(failures)} of {len(outcomes)} cells have results")
+
+
+async def _run_cells(run: SweepRun, waiters: ThreadPoolExecutor) -> list[CellOutcome]:
+    """All that are not finished, as many at once as there are workers."""
+    at_once = asyncio.Semaphore(run.plan.config.runner.workers)
+    before = await _finished_before(run, waiters)
+    cells = [cell for cell in run.plan.cells if cell.id not in before]
+    ended = {cell.id: asyncio.Event() for cell in cells}
+    outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in cells))
+    return [*outcomes, *(CellOutcome(cell, None, ()) for cell in run.plan.cells if cell.id in before)]
 
 
 def _remember(run: SweepRun) -> None:

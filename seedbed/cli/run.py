@@ -102,7 +102,9 @@ def show_summary(folder: Path, *, whole: bool) -> None:
     from seedbed.report.console import console_summary
 
     markdown = (folder / "summary.md").read_text(encoding="utf-8")
-    print(f"{read_console(open_run(str(folder)))}\n")
+    if whole or not sys.stdout.isatty():
+        # Lines of each seed are as long as the suite makes them: a terminal would break them in the middle of a number.
+        print(f"of each seed (± is the spread over samples):\n\n{read_console(open_run(str(folder)))}\n")
     if whole:
         print(markdown)
         return

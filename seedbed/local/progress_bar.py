@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -82,4 +84,7 @@ def _board(run: SweepRun) -> Iterator[None]:
 def _tell_whole(look: Callable[[], Standing]) -> None:
     """How the whole stands, with what went wrong, in lines that stay."""
     now = look()
-    print(redact("\n".join([f"  {headline(now)}", *(f"  {line}" for line in troubles(now))])), flush=True)
+    width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 10_000
+    told = (textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ") for line in
+            (headline(now), *troubles(now)))  # fmt: skip
+    print(redact("\n".join(told)), flush=True)

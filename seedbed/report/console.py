@@ -18,6 +18,7 @@ _COUNTS = ("n", "errors", "unreadable", "truncated", "skipped", "tokens", "list 
 _ALWAYS = ("n", "errors", "unreadable", "truncated", "paid $")
 """What figures stand on, and cost, is shown before more figures are."""
 _NAMES = ("benchmark", "system", "optimizer", "model")
+_LEGEND = "± std over seeds, [95% interval over samples], † differs from the baseline, * the best"
 _WORDS = {"better": "beats", "worse": "loses to", "higher": "is above", "lower": "is below"}
 
 
@@ -27,6 +28,7 @@ def console_summary(markdown: str, summary: Mapping[str, Any], width: int) -> st
     out = Console(file=io.StringIO(), width=width, force_terminal=False, color_system=None, highlight=False)
     for line in _head(summary):
         out.print(Text(line))
+    out.print(Text(_LEGEND))
     for (columns, rows), title in zip(read_markdown(markdown), _titles(markdown), strict=False):
         if "system" in columns and "paid $" in columns:
             out.print()

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.support.chromium import Tab
+from tests.support.chromium import Browser, browser, found
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -37,7 +37,7 @@ experiments:
   - {suite: crosslingual, models: [reader], benchmarks: [{name: tiny, limit: 30}], systems: [direct, multi, cross]}
 """
 """One call in five fails."""
-_SIZE = "--window-size=1400,1000"
+_SIZE = 1400, 1000
 
 
 def main() -> None:
@@ -45,58 +45,70 @@ def main() -> None:
         folder = Path(name)
         os.environ.update(SEEDBED_HOME=str(folder / "home"), SEEDBED_PORT=str(_free_port()), DO_NOT_TRACK="1")
         os.environ.pop("PREFECT_API_URL", None)
+        program = found()
+        if program is None:
+            raise SystemExit("Chromium is needed for the pictures, and there is none here.")
         try:
-            _demo(folder)
-            _faulty(folder)
+            with browser(program, folder / "profile") as tab:
+                _demo(folder, tab)
+                _faulty(folder, tab)
         finally:
             _seedbed(folder, "server", "stop")
 
 
-def _demo(folder: Path) -> None:
+def _demo(folder: Path, tab: Browser) -> None:
     """The report of the demo, and what the terminal says at its end."""
     said = _seedbed(folder, "run", str(ROOT / "configs" / "demo.yaml"), "--out", "demo")
     _quote(said)
     report = next((folder / "demo" / "sweeps" / "demo").glob("*/report.html"))
-    tab = Tab(report.as_uri(), _SIZE)
-    for name, scheme in (("report", "light"), ("report-dark", "dark")):
-        chosen = [{"name": "prefers-color-scheme", "value": scheme}]
-        tab.command("Emulation.setEmulatedMedia", features=chosen)
-        tab.wait_for("document.readyState === 'complete'")
-        _keep(tab, name)
-    tab.close()
+    tab.look(*_SIZE)
+    tab.open(report)
+    _keep(tab, "report")
 
 
-def _faulty(folder: Path) -> None:
+def _faulty(folder: Path, tab: Browser) -> None:
     """A sweep at work on our page; then its run in the Prefect UI, with its log."""
     (folder / "faulty.yaml").write_text(FAULTY, encoding="utf-8")
     command = [sys.executable, "-m", "seedbed", "run", "faulty.yaml", "--out", "faulty"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as sweep:  # noqa: S603
         link = _seedbed(folder, "ui", "--no-open").splitlines()[0]
-        tab = Tab(link, _SIZE)
-        tab.wait_for("[...document.querySelectorAll('tbody a')].some(found => found.textContent === 'faulty')")
-        tab.evaluate("[...document.querySelectorAll('tbody a')].find(found => found.textContent === 'faulty').click()")
-        tab.wait_for("Number((document.title.match(/^(\\d+)%/) || [0, 0])[1]) >= 55")
-        tab.wait_for("!!document.querySelector('.verdicts li')")
+        tab.look(*_SIZE)
+        tab.open(link)
+        _wait(tab, "[...document.querySelectorAll('tbody a')].some(found => found.textContent === 'faulty')")
+        tab.run("[...document.querySelectorAll('tbody a')].find(found => found.textContent === 'faulty').click()")
+        _wait(tab, "Number((document.title.match(/^(\\d+)%/) || [0, 0])[1]) >= 55")
+        _wait(tab, "!!document.querySelector('.verdicts li')")
         _keep(tab, "live-page")
         sweep.wait()
-        tab.wait_for("document.body.dataset.status === 'completed'")
-        tab.evaluate("document.getElementById('prefect').click()")
-        tab.wait_for("document.body.innerText.includes('failed (')")
+        _wait(tab, "document.body.dataset.status === 'completed'")
+        tab.run("document.getElementById('prefect').click()")
+        _wait(tab, "document.body.innerText.includes('failed (')")
         _keep(tab, "prefect-run")
-        tab.close()
 
 
-def _keep(tab: Tab, name: str) -> None:
+def _wait(tab: Browser, expression: str) -> None:
+    """As long as a sweep may take."""
+    deadline = time.monotonic() + 900
+    while time.monotonic() < deadline:
+        try:
+            tab.wait(expression)
+        except AssertionError:
+            continue
+        return
+    raise SystemExit(f"never came true: {expression}")
+
+
+def _keep(tab: Browser, name: str) -> None:
     tab.picture(IMAGES / f"{name}.png")
     print(IMAGES / f"{name}.png")
 
 
 def _quote(said: str) -> None:
     """Put the first table of what the demo said, with its verdicts, between the marks of the README."""
-    found = re.search(r"^RAG across languages.*?(?=\n\n(?!tiny with))", said, re.DOTALL | re.MULTILINE)
-    if found is None:
+    table = re.search(r"^RAG across languages.*?(?=\n\n(?!tiny with))", said, re.DOTALL | re.MULTILINE)
+    if table is None:
         raise SystemExit(f"the demo did not end as expected:\n{said[-3000:]}")
-    lines = [line.rstrip() for line in found[0].splitlines()]
+    lines = [line.rstrip() for line in table[0].splitlines()]
     text = README.read_text(encoding="utf-8")
     begin, end = (text.index(mark) for mark in MARKS)
     body = "\n".join(lines)

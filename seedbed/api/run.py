@@ -41,9 +41,9 @@ def run(config: Config, *, fresh: bool = False, replay: bool = False, **override
         data_hash.cache_clear()
         loaded, source = _loaded(config, overrides)
         plan = make_plan(loaded, source)
-        before = None if fresh or replay else finished_run(plan, as_writable_root(plan.config.out))
-        if before is not None:
-            return Result(before)
+        finished = None if fresh or replay else finished_run(plan, as_writable_root(plan.config.out))
+        if finished is not None:
+            return Result(finished)
         for warning in [] if replay else refuse_unusable(loaded, source):
             _show_warning(warning)
         for warning in plan.load_benchmarks():

@@ -36,12 +36,12 @@ async function look() {
   try {
     if (asked) showRun(asked, await ask("run", asked));
     else showList((await ask("sweeps")).sweeps);
-    document.body.dataset.ready = "yes";
   } catch (error) {
     pause = AGAIN_MS;
     say(error.told ? error.message : "The server does not answer; trying again. `seedbed ui` starts it.", true);
     document.body.dataset.status = "unknown";
   }
+  document.body.dataset.ready = "yes";
   // Somebody may have gone elsewhere meanwhile.
   if (key === location.hash && !document.hidden) timer = setTimeout(look, pause);
 }

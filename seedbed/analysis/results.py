@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from seedbed.analysis.judge_results import JudgeCheck
 from seedbed.analysis.means import OverSeeds
 from seedbed.analysis.paired import ALPHA, Method, Test
 from seedbed.analysis.verdict import Verdict
@@ -162,6 +163,8 @@ class Summary:
     """Who answered, by model of the config, with the number of answers."""
     notes: Sequence[str] = ()
     """What a reader must know of the calls before the figures, a sentence each."""
+    judges: Sequence[JudgeCheck] = ()
+    """What people's labels say of the models that judge, where there are labels."""
 
 
 def as_data(summary: Summary) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from seedbed.errors import UserError
 from seedbed.lm.ledger.extract import extract_ledger
 from seedbed.lm.ledger.read_only import ledger_to_read
 from seedbed.phases.context import SweepRun
+from seedbed.phases.labels import labels_path
 from seedbed.storage.hashing import hash_file
 from seedbed.storage.objects import staged
 from seedbed.storage.paths import is_hub, is_local
@@ -143,6 +144,9 @@ def _results(run: SweepRun) -> dict[str, Path]:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not path.name.startswith("."):
                 found[f"{RESULTS}/{path.relative_to(run.store.root).as_posix()}"] = path
+    labels = labels_path(run.store, run.plan.config.name)
+    if labels.exists():
+        found[f"{RESULTS}/{labels.relative_to(run.store.root).as_posix()}"] = labels
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.analysis.results import MARGIN, Summary
+from seedbed.phases.labels import labels_path, read_labels, used_labels
 from seedbed.phases.summary import FILES, make_summary, summary_files
 from seedbed.report.canvas import cjk_font
 from seedbed.report.page import page
@@ -53,6 +54,8 @@ def publish(
     """Write the files of a sweep's run; the manifest, which holds their hashes, last. `calls`: when the first one was
     made and the last one ended."""
     about = {**about_sweep(plan, status, choices), "run": folder.name, "calls": calls, "answerers": list(answerers)}
+    if (used := used_labels(labels_path(store, plan.config.name))) is not None:
+        about["labels"] = used
     made = render(store, plan, costs, failures, about, choices)
     for name, data in made.items():
         if isinstance(data, bytes):
@@ -75,9 +78,13 @@ def render(
     """Every file that a run publishes beside its manifest, by its name below the run's folder: made from the stored
     rows and from what `about` says, and from nothing else. Nothing is written."""
     inputs = start(store, plan, choices.samples)
+    labels = None
+    if used := about.get("labels"):
+        labels = read_labels(labels_path(store, plan.config.name), used["bytes"])
     summary = make_summary(
         store, plan, costs, failures, about["status"],
         baseline=choices.baseline, margin=choices.margin, watch=inputs.watch, answerers=about["answerers"],
+        labels=labels,
     )  # fmt: skip
     inputs.book.close()
     made = parts(inputs, summary)

@@ -15,6 +15,8 @@ from seedbed.analysis.results import MARGIN, Row, Summary, as_data
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.analysis.table_rows import table_rows
 from seedbed.phases.answer_notes import FirstExamples, answer_notes
+from seedbed.phases.judge_checks import JudgeChecks
+from seedbed.phases.labels import Labels
 from seedbed.phases.score_tables import score_tables, table_score_rows
 from seedbed.phases.uncounted import uncounted_note
 from seedbed.report.latex import to_latex
@@ -48,20 +50,24 @@ def make_summary(
     margin: float = MARGIN,
     watch: Callable[[ScoreTable], None] | None = None,
     answerers: Sequence[Mapping[str, Any]] = (),
+    labels: Labels | None = None,
 ) -> Summary:
     """Read every finished cell once. `failures` maps ids of cells without a result to the reason; `watch` sees each
     table while it is in memory."""
     rows: list[Row] = []
     comparisons: list[Measured] = []
     first = FirstExamples()
+    checks = JudgeChecks(store, plan, labels or Labels())
     for table in score_tables(store, plan, baseline):
         planned = [c for c in plan.cells if (c.suite, c.benchmark, c.model) == table.key]
         composed = jackknife(table, get_suite(table.key[0]), partial(table_score_rows, store, table))
         rows += table_rows(table, planned, composed)
         comparisons += table_comparisons(table, margin, composed)
         first.watch(table)
+        checks.watch(table)
         if watch is not None:
             watch(table)
+    verdicts = judged(comparisons)
     return Summary(
         sweep=plan.config.name,
         status=status,
@@ -69,7 +75,7 @@ def make_summary(
         n_cells=len(plan.cells),
         margin=margin,
         rows=rows,
-        comparisons=judged(comparisons),
+        comparisons=verdicts,
         missing=[{"cell": plan.cell(cell_id).title, "reason": reason} for cell_id, reason in failures.items()],
         costs=[*costs, *_uncounted_costs(rows)],
         answerers=answerers,
@@ -79,6 +85,7 @@ def make_summary(
             *changes_within(answerers),
         ],
         metrics={suite: plan.metrics(suite) for suite in dict.fromkeys(row.suite for row in rows)},
+        judges=checks.made(verdicts),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
+from seedbed.report.judge_section import judge_section
 from seedbed.report.made_with import made_with
 from seedbed.report.overview import overview, own_parts
 from seedbed.report.report_inputs import Part, ReportInputs, file_name
@@ -33,6 +34,7 @@ def page(
         "overview": ("Overview", overview(summary, inputs, made, manifest)),
         "tables": ("Tables", _tables(summary)),
         "comparisons": ("Against the baseline", _comparisons(summary)),
+        **judge_section(summary),
         "plots": ("Plots and the suites' own tables", _parts(made)),
         "samples": ("Samples", sample_views(inputs.book)),
         "costs": ("Calls and costs", _costs(summary)),

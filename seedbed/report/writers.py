@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from seedbed.analysis.results import SIMULATED_NOTE, Row, Summary
+from seedbed.report.judge_section import judge_markdown
 from seedbed.report.tables import TextCell, TextTable, answerer_table, comparison_table, cost_table, suite_table
 
 
@@ -28,6 +29,11 @@ def to_markdown(summary: Summary) -> str:
         compared = comparison_table(summary.comparisons, suite, metric)
         if compared.rows:
             parts += [f"### {compared.title}\n", markdown_table(compared) + "\n"]
+    for title, columns, cells in judge_markdown(summary):
+        parts += [
+            f"### {plain_text(title)}\n",
+            plain_markdown(columns, [[plain_text(c) for c in r] for r in cells]) + "\n",
+        ]
     if summary.missing:
         rows = [[m["cell"], plain_text(m["reason"])] for m in summary.missing]
         parts += ["## Without a result\n", plain_markdown(["cell", "reason"], rows) + "\n"]

@@ -4,7 +4,9 @@ must give: what is asked (cases), what a phase offers (context), what is registe
 
 from seedbed.suite.cases import (
     GENERATE_TIMES,
+    NO_OR_YES,
     SCORE_TIMES,
+    SHARES,
     TIMES,
     UNREADABLE_KINDS,
     Answer,
@@ -13,12 +15,14 @@ from seedbed.suite.cases import (
     Case,
     Failure,
     Feedback,
+    Judged,
     Metric,
     MetricKind,
     Options,
     Prediction,
     SampleUsage,
     ScoreRow,
+    scale_marks,
 )
 from seedbed.suite.context import Address, PhaseContext
 from seedbed.suite.report_parts import CellResult, Figure, MakeReport, Shown, Table
@@ -43,7 +47,9 @@ from seedbed.suite.spec import (
 
 __all__ = [
     "GENERATE_TIMES",
+    "NO_OR_YES",
     "SCORE_TIMES",
+    "SHARES",
     "TIMES",
     "UNREADABLE_KINDS",
     "Address",
@@ -59,6 +65,7 @@ __all__ = [
     "Feedback",
     "Figure",
     "GiveFeedback",
+    "Judged",
     "LoadBenchmark",
     "MakeReport",
     "Metric",
@@ -81,4 +88,5 @@ __all__ = [
     "Table",
     "Target",
     "resolve",
+    "scale_marks",
 ]

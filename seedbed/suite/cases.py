@@ -151,6 +151,52 @@ class SampleUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """Declares that a model judges a metric, and how a person is asked the same so that the judge can be calibrated."""
+
+    question: str
+    marks: tuple[tuple[float, str], ...]
+    """What may be answered, the lowest first: a value of the metric and a word for it. At most nine: a key each."""
+    outputs: tuple[str, ...] = ()
+    """Fields of an output that are shown; all where none is named or an output has none of them. What would give the
+    system away is best left out."""
+    inputs: tuple[str, ...] = ()
+    """Fields of a case's inputs that are shown; all where none is named."""
+    reference: bool = True
+    """Show the right answer, where the case has one."""
+    benchmarks: tuple[str, ...] = ()
+    """Benchmarks in which a model judges it; all where none is named."""
+    option: str = ""
+    """An option of the benchmark, a dot between levels, without which no model does."""
+    votes: str = ""
+    """Where a row's details keep the judge's single votes: pairs of a mark and a reason."""
+    pairs: bool = False
+    """Whether two answers are held against each other; the other system's is shown beside, in random order, and the
+    marks are worth what the first shown gains."""
+    against: str | None = None
+    """Of pairs, the system that the other answer is from; null for the experiment's baseline."""
+
+    def applies(self, benchmark: str, options: BenchmarkOptions) -> bool:
+        """Whether a model judges it in a benchmark of this name with these options."""
+        value: Any = options
+        for name in filter(None, self.option.split(".")):
+            value = getattr(value, name, None)
+        return (not self.benchmarks or benchmark in self.benchmarks) and (not self.option or bool(value))
+
+
+NO_OR_YES = ((0.0, "no"), (1.0, "yes"))
+SHARES = ((0.0, "none"), (0.25, "a quarter"), (0.5, "half"), (0.75, "three quarters"), (1.0, "all"))
+
+
+def scale_marks(low: int, high: int) -> tuple[tuple[float, str], ...]:
+    """Marks of a scale of whole numbers; nine of them, evenly spread, where it has more."""
+    steps = high - low
+    values = range(low, high + 1) if steps < 9 else [round(low + steps * place / 8) for place in range(9)]
+    words = {low: f"{low} worst", high: f"{high} best"}
+    return tuple((float(value), words.get(value, str(value))) for value in values)
+
+
+@dataclass(frozen=True, slots=True)
 class Metric:
     """A declared figure: what it is, how it is shown and compared. Nothing about it is guessed from values."""
 
@@ -162,6 +208,8 @@ class Metric:
     """`rate`: 0 or 1 a sample; `mean`: a number a sample; `pooled`: a figure of the whole cell, such as kappa."""
     range: tuple[float, float] | None = (0.0, 1.0)
     """The least and the greatest value a sample can have; null where there is no end, as of tokens or seconds."""
+    judged: Judged | None = None
+    """How a person is asked what a model judges here; null where no model judges it."""
 
     def share(self, value: float) -> float:
         """Where a value lies on the range, from 0 to 1; itself where there is no end."""

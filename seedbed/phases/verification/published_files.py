@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,13 @@ from typing import Any
 
 from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
+from seedbed.phases.labels import labels_path
 from seedbed.phases.publish import FILES, about_sweep, manifest_digest, read_choices, render, result_hashes
 from seedbed.phases.verification.checker import Checker
 from seedbed.phases.verification.report_page import check_pack, check_page, other_drawing
 from seedbed.report.canvas import cjk_font
 from seedbed.report.sample_packs import FOLDER, read_sheet
+from seedbed.storage.appended import whole_lines
 from seedbed.storage.paths import read_bytes
 from seedbed.storage.redact import redact
 from seedbed.storage.store import read_json
@@ -49,6 +52,8 @@ def check_published(
     failures = _failures(check, run, finished, stored["status"])
     about = about_sweep(run.plan, stored["status"], choices) | {k: stored[k] for k in _AS_MADE if k in stored}
     about |= {"run": run.folder.name, "calls": accounted.calls, "answerers": list(accounted.answerers)}
+    if "labels" in stored:
+        about["labels"] = _labels(check, run, stored["labels"])
     _check_manifest(check, run, stored, about)
     rendered = render(run.store, run.plan, accounted.costs, failures, about, choices)
     _check_names(check, manifest, stored, rendered, list(result_hashes(run.store, run.plan)))
@@ -64,6 +69,20 @@ def check_published(
                 assert isinstance(expected, str)
                 _check_text(check, file, redact(expected), with_cases, drawn_elsewhere)
     _check_others(check, run, rendered, with_cases=with_cases)
+
+
+def _labels(check: Checker, run: SweepRun, used: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of the labels that the report was made with, as it is now."""
+    path = labels_path(run.store, run.plan.config.name)
+    data = whole_lines(path, used["bytes"])
+    now = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    if now != dict(used):
+        check.differ(path, "is not what the report was made with: lines have been changed or are missing")
+    if len(whole_lines(path)) > len(data):
+        check.left_out("labels that were given after the report was written; `seedbed report` puts them in")
+    check.left_out("whether raters gave the labels that labels.jsonl holds")
+    check.files.add(check.name(path))
+    return now
 
 
 def _failures(check: Checker, run: SweepRun, finished: set[str], status: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seedbed.suite import BenchmarkSpec, Metric, Suite, SystemSpec
+from seedbed.suite import SHARES, BenchmarkSpec, Judged, Metric, Suite, SystemSpec
 
 _HERE = "seedbed.suites.crosslingual"
 _DATA = Path(__file__).parent / "data"
@@ -51,7 +51,11 @@ SUITE = Suite(
         Metric("rlc_ok", "RLC_OK", kind="rate"),
         Metric("cost", "Cost", higher_is_better=False, digits=1, range=None),
         Metric("cnbe", "CNBE", digits=5, kind="pooled", range=None),
-        Metric("semantic_score", "Sem"),
+        Metric(
+            "semantic_score",
+            "Sem",
+            judged=Judged("How far does the answer mean what a right answer means?", SHARES, ("answer",)),
+        ),
         Metric("f1_mkqa", "F1 (MKQA)"),
         Metric("char_3gram_recall", "3-gram recall"),
         Metric("answer_in_context", "in context", higher_is_better=None, kind="rate"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seedbed.suite import BenchmarkSpec, Metric, Suite, SystemSpec
+from seedbed.suite import BenchmarkSpec, Judged, Metric, Suite, SystemSpec, scale_marks
 
 _HERE = "seedbed.suites.finance_dialog"
 _AGENTS = f"{_HERE}.agents"
@@ -16,11 +16,15 @@ def _memory_agent(build: str, calls: float = 2.0) -> SystemSpec:
     return SystemSpec(build, f"{_OPTIONS}:MemoryOptions", calls_per_case=calls * _TURNS, evidence_tokens=400)
 
 
+_EXPLAINED = Judged(
+    "How well do the replies explain themselves to the user, by the rubric of the turns?", scale_marks(1, 5), ("turns",)
+)
+
 SUITE = Suite(
     name="finance_dialog",
     title="Finance dialogues with memory",
     version="2",
-    scoring_version="2",
+    scoring_version="3",
     benchmarks={
         "dialogues": BenchmarkSpec(f"{_HERE}.cases:load_dialogues", f"{_OPTIONS}:DialogueOptions", _DATA / "dialogues"),
         "jsonl": BenchmarkSpec(f"{_HERE}.cases:load_dialogues", f"{_OPTIONS}:DialogueOptions"),
@@ -78,6 +82,7 @@ SUITE = Suite(
         Metric("rubric_hit_rate", "M5 rubric", kind="pooled"),
         Metric("judge_score_mean", "M5 score 1-5", digits=2, kind="pooled", range=(1.0, 5.0)),
         Metric("availability", "availability", kind="pooled"),
+        Metric("lm_judge", "LM judge 1-5", digits=2, range=(1.0, 5.0), judged=_EXPLAINED),
     ),
     offline=f"{_HERE}.offline",
 )

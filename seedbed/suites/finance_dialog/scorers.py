@@ -107,7 +107,9 @@ def aggregate(rows: Sequence[ScoreRow]) -> dict[str, float | int | None]:
     flat["lm_judge_score"] = mean([score for score in judged if score is not None])
     flat["lm_judge_errors"] = sum(score is None for score in judged)
     flat["n_lm_judge_score"] = sum(score is not None for score in judged)
-    return flat | counts(rows, ["profile_score"])
+    if judged:
+        flat["lm_judge"] = mean([value for row in rows if (value := row.scores.get("lm_judge")) is not None])
+    return flat | counts(rows, ["profile_score", *(["lm_judge"] if judged else [])])
 
 
 def _row(case: Case, trace: Mapping[str, Any], rows: Sequence[Row], tallies: Tallies, profile: Profile) -> ScoreRow:
@@ -129,11 +131,17 @@ def _row(case: Case, trace: Mapping[str, Any], rows: Sequence[Row], tallies: Tal
     return ScoreRow(
         sample_id=case.sample_id,
         status="ok",
-        scores={q.name: q.value(own[metric]) for metric in METRICS for q in QUOTIENTS[metric]},
+        scores={q.name: q.value(own[metric]) for metric in METRICS for q in QUOTIENTS[metric]} | _judge_mean(turns),
         details=details,
         reason=_unjudged(turns),
         cluster=case.sample_id,
     )
+
+
+def _judge_mean(turns: Sequence[Row]) -> dict[str, float | None]:
+    """What the judge gave the dialogue's turns on average, where one was asked."""
+    rated = [row["lm_judge_score"] for row in turns if "lm_judge_score" in row]
+    return {"lm_judge": mean([score for score in rated if score is not None])} if rated else {}
 
 
 def _unjudged(turns: Sequence[Row]) -> str | None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seedbed.suite import BenchmarkSpec, Metric, Suite, SystemSpec
+from seedbed.suite import SHARES, BenchmarkSpec, Judged, Metric, Suite, SystemSpec
 
 _HERE = "seedbed.suites.prompt_optimization"
 _DATA = Path(__file__).parent / "data"
@@ -11,6 +11,14 @@ _DATA = Path(__file__).parent / "data"
 def _benchmark(name: str, load: str, options: str) -> BenchmarkSpec:
     return BenchmarkSpec(f"{_HERE}.benchmarks:{load}", f"{_HERE}.options:{options}", _DATA / name)
 
+
+_PRIVACY = Judged(
+    "Half for a response as good as the reference, half for private facts kept out of the request: how much is earned?",
+    SHARES,
+    ("llm_request", "response"),
+    benchmarks=("Papillon",),
+)
+"""Of PUPA; the other benchmarks are scored by code."""
 
 SUITE = Suite(
     name="prompt_optimization",
@@ -53,7 +61,7 @@ SUITE = Suite(
     score_file=f"{_HERE}.score_file:score_file",
     score_file_options=f"{_HERE}.options:ScoreOptions",
     metrics=(
-        Metric("score", "Score", digits=4),
+        Metric("score", "Score", digits=4, judged=_PRIVACY),
         Metric("gain", "Gain", digits=4, kind="pooled", range=(-1.0, 1.0)),
     ),
     offline=f"{_HERE}.offline",

@@ -2,13 +2,19 @@
 
 from pathlib import Path
 
-from seedbed.suite import BenchmarkSpec, Metric, Suite, SystemSpec
+from seedbed.suite import SHARES, BenchmarkSpec, Judged, Metric, Suite, SystemSpec
 from seedbed.suites.rag_quality.evalcase import METRICS, EvalCase, EvalResult
 
 __all__ = ["METRICS", "SUITE", "EvalCase", "EvalResult"]
 
 _HERE = "seedbed.suites.rag_quality"
 _DATA = Path(__file__).parent / "data"
+
+
+def _judged(name: str, label: str, question: str, option: str = "") -> Metric:
+    shown = ("answer", "retrieved_contexts")
+    return Metric(name, label, judged=Judged(question, SHARES, shown, option=option))
+
 
 SUITE = Suite(
     name="rag_quality",
@@ -32,12 +38,17 @@ SUITE = Suite(
     score_calls_per_case=7.0,
     console=f"{_HERE}.report:console",
     metrics=(
-        Metric("faithfulness", "Faithful"),
-        Metric("context_relevance", "CtxRelev"),
-        Metric("context_recall", "CtxRecall"),
-        Metric("context_precision", "CtxPrec"),
-        Metric("answer_relevancy", "AnsRelev"),
-        Metric("answer_correctness", "AnsCorrect"),
+        _judged("faithfulness", "Faithful", "Of what the answer says, how much follows from the contexts?"),
+        _judged("context_relevance", "CtxRelev", "Of the contexts, how many help to answer the question?"),
+        _judged("context_recall", "CtxRecall", "Of what the right answer says, how much follows from the contexts?"),
+        _judged(
+            "context_precision",
+            "CtxPrec",
+            "Do the contexts that help stand before those that do not?",
+            option="scoring.precision_by_judge",
+        ),
+        _judged("answer_relevancy", "AnsRelev", "How far does the answer answer the question, rightly or wrongly?"),
+        _judged("answer_correctness", "AnsCorrect", "How far does the answer say what the right answer says?"),
     ),
     score_file=f"{_HERE}.score_file:score_file",
     score_file_options=f"{_HERE}.options:JudgeOptions",

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pydantic import Field, field_validator
 
-from seedbed.suite import Case, Metric, PhaseContext, Scored, ScorerSpec
+from seedbed.suite import Case, Judged, Metric, PhaseContext, Scored, ScorerSpec, scale_marks
 from seedbed.suites.kit.images import as_texts
 from seedbed.suites.kit.scorers.asking import ask_judge, with_rubric
 from seedbed.suites.kit.scorers.values import VERSION, AnswerOptions, answer_text
@@ -87,7 +87,10 @@ def _signature(asked: Mapping[str, str]) -> Any:
 
 def _metrics(options: JudgeOptions) -> tuple[Metric, ...]:
     low, high = options.scale
-    return (Metric("judge", "Judge", digits=2, range=(float(low), float(high))),)
+    judged = Judged(
+        options.judge, scale_marks(low, high), (options.field,), reference=options.reference, votes="judge_votes"
+    )
+    return (Metric("judge", "Judge", digits=2, range=(float(low), float(high)), judged=judged),)
 
 
 JUDGE = ScorerSpec(judge, _metrics, JudgeOptions, roles=("judge",), calls_per_case=1.0, version=VERSION)

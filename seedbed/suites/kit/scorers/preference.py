@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from pydantic import Field
 
-from seedbed.suite import Case, Failure, Metric, PhaseContext, Scored, ScorerSpec
+from seedbed.suite import Case, Failure, Judged, Metric, PhaseContext, Scored, ScorerSpec
 from seedbed.suites.kit.images import as_texts
 from seedbed.suites.kit.scorers.asking import ask_judge, with_rubric
 from seedbed.suites.kit.scorers.values import VERSION, AnswerOptions, answer_text
@@ -92,9 +92,22 @@ def _signature(asked: Mapping[str, str]) -> Any:
     )
 
 
+def _metrics(options: PreferenceOptions) -> tuple[Metric, ...]:
+    judged = Judged(
+        options.preference,
+        ((1.0, "the first is better"), (0.0, "the second is better"), (0.5, "neither")),
+        (options.field,),
+        reference=options.reference,
+        votes="preference_votes",
+        pairs=True,
+        against=options.against,
+    )
+    return (Metric("preference", "Preferred", judged=judged),)
+
+
 PREFERENCE = ScorerSpec(
     preference,
-    (Metric("preference", "Preferred"),),
+    _metrics,
     PreferenceOptions,
     roles=("judge",),
     calls_per_case=2.0,

@@ -27,6 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
     form = arguments.format or "csv"
     if form == "otel":
         return _otel(found, arguments.to)
+    if form == "labels":
+        return _labels(found, arguments.to)
     target = as_path(arguments.to) if arguments.to else found.folder / f"samples.{form}"
     rows = export(found.store, found.plan, target, form)
     print(f"{rows:,} samples in {target}")
@@ -64,6 +66,20 @@ def _otel(found: SweepRun, to: str | None) -> int:
 
     target = as_path(to) if to else found.folder / "calls.otel.jsonl"
     print(f"{export_otel(found.store, found.plan, target):,} calls in {target}")
+    return EXIT_OK
+
+
+def _labels(found: SweepRun, to: str | None) -> int:
+    from seedbed.phases.labels import labels_path, labels_table, read_labels
+    from seedbed.storage.store import write_text
+
+    path = labels_path(found.store, found.plan.config.name)
+    labels = read_labels(path)
+    if not labels.rows:
+        raise UserError(f"{path}: there are no labels yet; make some with `seedbed label`.")
+    target = as_path(to) if to else found.folder / "labels.csv"
+    write_text(target, labels_table(labels))
+    print(f"{len(labels.rows):,} labels in {target}")
     return EXIT_OK
 
 

@@ -250,8 +250,8 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
     export = add("export", "Write every sample of a sweep as one table, or a run as an archive to give away.")
     export.add_argument(
         "--format",
-        choices=["csv", "parquet", "inspect", "mlflow", "otel"],
-        help="a table (default: csv), logs of inspect_ai, runs of MLflow, or traces of OpenTelemetry",
+        choices=["csv", "parquet", "inspect", "mlflow", "otel", "labels"],
+        help="a table (default: csv), logs of inspect_ai, runs of MLflow, traces of OpenTelemetry, or people's labels",
     )
     export.add_argument(
         "--to", metavar="WHERE", help="a file, a folder of logs, MLflow's store (default: in the run's folder)"
@@ -260,15 +260,23 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
         "--archive", metavar="FILE.zip", help="pack results, ledger extract and config, for `verify` and `run --replay`"
     )
     export.add_argument("--with-data", action="store_true", help="put the files of your own benchmarks in the archive")
+    label = add("label", "Label answers by hand on a page of this machine, to correct what a model judged.")
+    label.add_argument("--metric", metavar="NAME", required=True, help="a metric that a model judges")
+    label.add_argument("--rater", metavar="NAME", default="me", help="who labels; a second rater takes another name")
+    label.add_argument("--system", dest="systems", metavar="LABEL", action="append", default=[],
+                       help="only answers of this system; may be given again (default: all)")  # fmt: skip
+    label.add_argument("--benchmark", metavar="LABEL", help="only this benchmark")
+    label.add_argument("--port", metavar="N", type=int, default=4290, help="of the page (default: %(default)s)")
+    label.add_argument("--no-open", action="store_true", help="only print the link")
     imports = add("import", "Read results of inspect_ai or lm-evaluation-harness, to compare them.")
     imports.add_argument(
         "files", metavar="FILE", nargs="+", help="logs (.eval, .json) or sample files (samples_*.jsonl)"
     )
     imports.add_argument("--name", metavar="NAME", help="what `compare` calls it (default: the first file's name)")
     imports.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
-    for command in (report, rescore, export):
+    for command in (report, rescore, export, label):
         command.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of one of its runs")
-    for command in (report, compare, verify, rescore, export):
+    for command in (report, compare, verify, rescore, export, label):
         command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
 
 

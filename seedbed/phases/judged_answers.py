@@ -105,8 +105,17 @@ def shown_output(output: Mapping[str, Any] | None, judged: Judged) -> dict[str, 
     """What a rater sees of an output."""
     if output is None:
         return {}
-    chosen = {name: output[name] for name in judged.outputs if name in output}
-    return chosen or dict(output)
+    chosen = {name.rpartition(".")[2]: _field(output, name) for name in judged.outputs}
+    return {name: value for name, value in chosen.items() if value is not None} or dict(output)
+
+
+def _field(value: Any, name: str) -> Any:
+    """A field of an output; of a list's members where a dot leads into them."""
+    first, _, rest = name.partition(".")
+    if isinstance(value, list):
+        return [_field(member, name) for member in cast("list[Any]", value)]
+    found = cast("Mapping[str, Any]", value).get(first) if isinstance(value, Mapping) else None
+    return _field(found, rest) if rest and found is not None else found
 
 
 def _doubt(details: Mapping[str, Any], metric: Metric) -> float | None:

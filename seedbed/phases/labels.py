@@ -7,7 +7,9 @@ a rater's later mark of an answer takes the place of the earlier one.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -79,6 +81,20 @@ def _take(labels: Labels, row: Mapping[str, Any]) -> None:
     labels.marks.setdefault(key, {}).setdefault(row["rater"], {})[row["sample_id"], row["answer"]] = value
     labels.facts.setdefault(key, {})[row["sample_id"]] = {str(k): str(v) for k, v in row["facts"].items()}
     labels.rows.append(dict(row))
+
+
+_COLUMNS = ("suite", "benchmark", "model", "metric", "sample_id", "rater", "value", "systems", "seed", "answer", "at")
+
+
+def labels_table(labels: Labels) -> str:
+    """All labels as CSV, a line each in the order they were given."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in labels.rows:
+        cells = {**row, "systems": " ".join(row["systems"])}
+        writer.writerow(["" if cells[name] is None else cells[name] for name in _COLUMNS])
+    return text.getvalue()
 
 
 def used_labels(path: Path) -> dict[str, Any] | None:

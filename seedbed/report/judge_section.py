@@ -102,7 +102,7 @@ def _contests(check: JudgeCheck, name: str) -> Table:
         ]
         for c in check.contests
     ]
-    columns = ["system", "baseline", "judge says", "verdict", "corrected", "95% CI", "p (Holm)", "labels", "in words"]
+    columns = ["system", "baseline", "judge says", "verdict", "corrected", "95% CI", "p (Holm)", "labelled", "in words"]
     return Table(f"{name}: verdicts", columns, rows)
 
 

@@ -30,10 +30,8 @@ def to_markdown(summary: Summary) -> str:
         if compared.rows:
             parts += [f"### {compared.title}\n", markdown_table(compared) + "\n"]
     for title, columns, cells in judge_markdown(summary):
-        parts += [
-            f"### {plain_text(title)}\n",
-            plain_markdown(columns, [[plain_text(c) for c in r] for r in cells]) + "\n",
-        ]
+        shown = [[plain_text(cell) if cell[:1] != "<" else cell for cell in row] for row in cells]
+        parts += [f"### {plain_text(title)}\n", plain_markdown(columns, shown) + "\n"]
     if summary.missing:
         rows = [[m["cell"], plain_text(m["reason"])] for m in summary.missing]
         parts += ["## Without a result\n", plain_markdown(["cell", "reason"], rows) + "\n"]

@@ -158,8 +158,8 @@ class Judged:
     marks: tuple[tuple[float, str], ...]
     """What may be answered, the lowest first: a value of the metric and a word for it. At most nine: a key each."""
     outputs: tuple[str, ...] = ()
-    """Fields of an output that are shown; all where none is named or an output has none of them. What would give the
-    system away is best left out."""
+    """Fields of an output that are shown, a dot leading into the members of a list; all where none is named or an
+    output has none of them. What would give the system away is best left out."""
     inputs: tuple[str, ...] = ()
     """Fields of a case's inputs that are shown; all where none is named."""
     reference: bool = True

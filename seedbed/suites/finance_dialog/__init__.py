@@ -17,7 +17,9 @@ def _memory_agent(build: str, calls: float = 2.0) -> SystemSpec:
 
 
 _EXPLAINED = Judged(
-    "How well do the replies explain themselves to the user, by the rubric of the turns?", scale_marks(1, 5), ("turns",)
+    "How well do the replies explain themselves to the user, by the rubric of the turns?",
+    scale_marks(1, 5),
+    ("turns.pred_assistant_text",),
 )
 
 SUITE = Suite(

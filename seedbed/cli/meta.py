@@ -8,27 +8,24 @@ from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.storage.paths import local_path
 from seedbed.suite import resolve
-from seedbed.sweep.registry import nearest
-
-_SUITES = {"rag_quality": "seedbed.suites.rag_quality.meta:judge_the_judge"}
+from seedbed.sweep.registry import get_suite, nearest, suite_names
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.suite not in _SUITES:
-        raise UserError(f"suite {arguments.suite!r} has no planted cases; {nearest(arguments.suite, _SUITES)}")
+    judged = {name: meta for name in suite_names() if (meta := get_suite(name).meta) is not None}
+    if arguments.suite not in judged:
+        raise UserError(f"suite {arguments.suite!r} has no planted cases; {nearest(arguments.suite, judged)}")
     from pydantic import ValidationError
 
-    from seedbed.suites.rag_quality.options import JudgeOptions
+    from seedbed.suites.kit.meta import MetaOptions
 
-    given = {name: getattr(arguments, name) for name in JudgeOptions.model_fields if hasattr(arguments, name)}
+    given = {name: getattr(arguments, name) for name in MetaOptions.model_fields if hasattr(arguments, name)}
     try:
-        options = JudgeOptions(**given)
+        options = MetaOptions(**given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise UserError(
             f"--{str(first['loc'][0]).replace('_', '-')}: {first['msg']} (got {first['input']!r})."
         ) from None
-    target: object = resolve(_SUITES[arguments.suite])
-    assert callable(target)
-    print(target(local_path(arguments.out, "--out"), options))
+    print(resolve(judged[arguments.suite])(local_path(arguments.out, "--out"), options))
     return EXIT_OK

@@ -170,6 +170,9 @@ class Suite:
     """What optimizers learn from; without it they learn from the scorers that the config adds."""
     score_file: Target[ScoreFile] | None = None
     score_file_options: Target[type[Options]] = Options
+    meta: Target[Callable[[Path, Any], str]] | None = None
+    """`seedbed meta SUITE`: puts planted cases to the suite's judge. Writes its files into the folder, returns what to
+    print; its options are `seedbed.suites.kit.meta.MetaOptions`."""
     report: Target[MakeReport] | None = None
     offline: str | None = None
     """A module that teaches the offline model to answer the suite's prompts (`seedbed.offline.skill`). It is imported

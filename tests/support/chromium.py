@@ -18,6 +18,7 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 _KEYS = {"Enter": ("\r", 13), "Escape": ("", 27), "Tab": ("", 9), "ArrowDown": ("", 40), "ArrowUp": ("", 38)}
+_KEYS |= {"ArrowLeft": ("", 37), "ArrowRight": ("", 39)}
 
 
 def found() -> str | None:

@@ -56,6 +56,7 @@
     document.querySelector("main").scrollTop = 0;
     document.body.dataset.at = next.at;
     document.body.dataset.done = next.done;
+    document.body.dataset.ready = "yes";
     busy = false;
   };
 

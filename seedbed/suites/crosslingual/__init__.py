@@ -61,6 +61,7 @@ SUITE = Suite(
         Metric("answer_in_context", "in context", higher_is_better=None, kind="rate"),
     ),
     score_file=f"{_HERE}.score_file:score_file",
+    meta=f"{_HERE}.meta:judge_the_judge",
     report=f"{_HERE}.report:report",
     offline=f"{_HERE}.offline",
 )

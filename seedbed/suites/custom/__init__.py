@@ -17,5 +17,6 @@ SUITE = Suite(
     score=f"{_HERE}.scorers:score",
     aggregate=f"{_HERE}.scorers:aggregate",
     metrics=(),
+    meta=f"{_HERE}.meta:judge_the_judge",
     offline=f"{_HERE}.offline",
 )

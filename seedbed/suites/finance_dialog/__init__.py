@@ -70,6 +70,7 @@ SUITE = Suite(
     console=f"{_HERE}.console:console",
     score_roles=("judge",),
     score_file=f"{_HERE}.score_file:score_file",
+    meta=f"{_HERE}.meta:judge_the_judge",
     score_file_options=f"{_OPTIONS}:ScoreFileOptions",
     report=f"{_HERE}.report:report",
     metrics=(

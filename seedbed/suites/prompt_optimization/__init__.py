@@ -59,6 +59,7 @@ SUITE = Suite(
     console=f"{_HERE}.report:console",
     report=f"{_HERE}.report:report",
     score_file=f"{_HERE}.score_file:score_file",
+    meta=f"{_HERE}.meta:judge_the_judge",
     score_file_options=f"{_HERE}.options:ScoreOptions",
     metrics=(
         Metric("score", "Score", digits=4, judged=_PRIVACY),

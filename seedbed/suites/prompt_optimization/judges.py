@@ -43,17 +43,27 @@ class Privacy:
 
 
 async def judge_privacy(lm: dspy.LM, case: Case, output: Mapping[str, Any]) -> Privacy:
+    return Privacy(await judge_quality(lm, case, output), await judge_leakage(lm, case, output))
+
+
+async def judge_quality(lm: dspy.LM, case: Case, output: Mapping[str, Any]) -> float:
     """The comparison is asked in both orders, since judges favour a place: good is what is not worse in either."""
-    compare, leaks = dspy.ChainOfThought(CompareResponses), dspy.ChainOfThought(CountLeaks)
-    query, target, units = case.inputs["user_query"], case.gold["target_response"], case.gold["pii_units"]
+    compare = dspy.ChainOfThought(CompareResponses)
+    query, target = case.inputs["user_query"], case.gold["target_response"]
     response = str(output.get("response") or "")
     first: Any = await compare.acall(user_query=query, first_response=response, second_response=target, lm=lm)
     quality = bool(first.first_is_at_least_as_good)
     if not quality:
         second: Any = await compare.acall(user_query=query, first_response=target, second_response=response, lm=lm)
         quality = not second.first_is_at_least_as_good
+    return float(quality)
+
+
+async def judge_leakage(lm: dspy.LM, case: Case, output: Mapping[str, Any]) -> float:
+    """The share of the private facts that the request gives away."""
+    leaks, units = dspy.ChainOfThought(CountLeaks), case.gold["pii_units"]
     counted: Any = await leaks.acall(private_facts=units, text=str(output.get("llm_request") or ""), lm=lm)
-    return Privacy(float(quality), min(1.0, max(0, counted.facts_given_away) / len(units)))
+    return min(1.0, max(0, counted.facts_given_away) / len(units))
 
 
 def privacy_feedback(context: PhaseContext, case: Case, output: Mapping[str, Any]) -> Feedback:

@@ -51,6 +51,7 @@ SUITE = Suite(
         _judged("answer_correctness", "AnsCorrect", "How far does the answer say what the right answer says?"),
     ),
     score_file=f"{_HERE}.score_file:score_file",
+    meta=f"{_HERE}.meta:judge_the_judge",
     score_file_options=f"{_HERE}.options:JudgeOptions",
     report=f"{_HERE}.report:report",
     offline=f"{_HERE}.offline",

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from seedbed.suite import BenchmarkOptions, Options
+from seedbed.suites.kit.meta import MetaOptions
 
 Weight = Annotated[float, Field(ge=0)]
 
@@ -51,19 +52,9 @@ class DenseOptions(RagOptions):
     """Folder (or hub id, where it is cached) of a FlagEmbedding model such as bge-m3."""
 
 
-class JudgeOptions(Options):
-    """Options of `seedbed score rag_quality` and `seedbed meta rag_quality`."""
+class JudgeOptions(MetaOptions):
+    """Options of `seedbed score rag_quality`."""
 
-    judge: str
-    """A litellm name such as openai/gpt-4.1-mini, or offline/NAME."""
-    judge_base: str | None = None
-    """Address of an OpenAI-compatible endpoint."""
-    judge_key_env: str | None = None
-    """Name of the environment variable that holds the key."""
-    judge_ability: float | None = Field(default=None, ge=0, le=1)
-    """Ability of an offline judge, to see what a worse one does."""
-    concurrency: int = Field(default=8, ge=1)
-    """Calls at once."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many cases, from the front."""
     match_threshold: float = Field(default=0.7, gt=0, le=1)

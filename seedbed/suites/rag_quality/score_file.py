@@ -55,27 +55,13 @@ def _judge(
     from seedbed.suites.rag_quality.judge import Judge
 
     scoring = Scoring(match_threshold=options.match_threshold, precision_by_judge=options.precision_by_judge)
-    with open_session("score", path.name, judge_model(options), out / "ledger.sqlite") as session:
+    with open_session("score", path.name, options.model(), out / "ledger.sqlite") as session:
         judge = Judge(session.lm("judge"))
 
         async def one(case: EvalCase) -> EvalCase:
             return case.model_copy(update={"results": await evaluate(case, judge, scoring)})
 
         return session.run(session.each(cases, one)), session.usage().to_json()
-
-
-def judge_model(options: JudgeOptions) -> Any:
-    from seedbed.lm.session import model_of
-
-    ability = {} if options.judge_ability is None else {"ability": options.judge_ability}
-    return model_of(
-        options.judge,
-        option="--judge",
-        api_base=options.judge_base,
-        key_env=options.judge_key_env,
-        concurrency=options.concurrency,
-        options=ability if options.judge.startswith("offline/") else {},
-    )
 
 
 def summarise(cases: Sequence[EvalCase]) -> dict[str, dict[str, float | int | None]]:

@@ -40,7 +40,8 @@ async def _tried(where: str, sending: Any) -> None:
 
 async def _through_block(slug: str, verdict: Mapping[str, Any]) -> None:
     block: Any = await Block.aload(slug)
-    body = "\n".join(f"- {reason}" for reason in verdict["reasons"]) or verdict["headline"]
+    lines = [*verdict["reasons"], *([f"What moved it: {verdict['explanation']}"] if verdict.get("explanation") else [])]
+    body = "\n".join(f"- {line}" for line in lines) or verdict["headline"]
     await block.notify(body=body, subject=f"Nightly {verdict['sweep']}: {verdict['verdict']}")
 
 

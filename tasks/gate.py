@@ -33,4 +33,5 @@ def gate(folder: str, status: str) -> dict[str, Any]:
         "verdict": result.verdict,
         "headline": result.headline,
         "reasons": [reason.text for reason in result.reasons if reason.level != "note"],
+        "explanation": None if result.explanation is None else result.explanation.headline,
     }

@@ -21,7 +21,7 @@ def changes_within(rows: Answerers) -> list[str]:
     return [
         f"{model}: {shown} changed during the sweep: {', then '.join(_counted(found))}."
         for model, name, shown in _asked(rows)
-        if len(found := _values(rows, model, name)) > 1
+        if len(found := served(rows, model, name)) > 1
     ]
 
 
@@ -29,7 +29,7 @@ def changes_between(before: Answerers, after: Answerers) -> list[str]:
     """A sentence for each thing about a model that is not what it was. What one of them does not know is no change."""
     told: list[str] = []
     for model, name, shown in _asked(after):
-        old, new = _values(before, model, name), _values(after, model, name)
+        old, new = served(before, model, name), served(after, model, name)
         if old and new and set(old) != set(new):
             told.append(f"{model}: {shown} was {', '.join(old)} in the baseline and is {', '.join(new)} now")
     return told
@@ -41,7 +41,7 @@ def _asked(rows: Answerers) -> Iterator[tuple[str, str, str]]:
             yield model, name, shown
 
 
-def _values(rows: Answerers, model: str, name: str) -> dict[str, int]:
+def served(rows: Answerers, model: str, name: str) -> dict[str, int]:
     """By value, in the order of the rows, how many answers have it; what was not said is left out."""
     found: dict[str, int] = {}
     for row in rows:

@@ -205,6 +205,14 @@ def _add_nightly(add: Callable[[str, str], Parser]) -> None:
         command.add_argument("--timezone", metavar="ZONE", default="UTC", help="of the schedule (default: UTC)")
         command.add_argument("--notify", metavar="TYPE/NAME", help="notification block that is told of bad nights")
         command.add_argument("--file", metavar="FILE", help="another prefect.yaml than Seedbed's")
+    explain = add(
+        "explain", "Say what moved the figures of a run: old and new judge, model, data and code are crossed."
+    )
+    explain.add_argument("a", metavar="SWEEP", help="its newest run against its baseline; with B: what is held against")
+    explain.add_argument("b", metavar="B", nargs="?", help="another sweep, or the folder of a run")
+    explain.add_argument("--max-usd", metavar="USD", type=float, help="what it may cost (default: of gate.explain)")
+    explain.add_argument("--json", action="store_true", help="print JSON instead of text")
+    explain.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
     baseline = add("baseline", "Accept a finished run as what nightly runs are held against, or list those accepted.")
     baseline.add_argument("action", choices=["accept", "list"])
     baseline.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of its newest run")

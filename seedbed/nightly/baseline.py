@@ -20,6 +20,7 @@ from seedbed.errors import UserError
 from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import paid_latencies
+from seedbed.nightly.kept import keep, kept_folder
 from seedbed.phases.context import SweepRun
 from seedbed.phases.score_tables import score_tables
 from seedbed.storage.hashing import hash_json
@@ -108,7 +109,7 @@ def results(run: SweepRun) -> list[Entry]:
 
 def accept(run: SweepRun, note: str = "") -> tuple[Baseline, Path]:
     """Make a finished run the baseline of its sweep: a new version beside the old ones."""
-    _refuse_unfinished(run)
+    refuse_unfinished(run)
     name = run.plan.config.name
     found = versions(run.store, name)
     commit = dict(git_state()).get("commit")
@@ -124,6 +125,7 @@ def accept(run: SweepRun, note: str = "") -> tuple[Baseline, Path]:
     path = _folder(run.store, name) / f"v{accepted.version:04d}.json"
     if path.exists():
         raise UserError(f"{path}: another process has just accepted a baseline; look at it, then run again.")
+    keep(run, kept_folder(path))
     write_json(path, to_json(accepted))
     return accepted, path
 
@@ -136,15 +138,20 @@ def versions(store: Store, sweep: str) -> list[tuple[int, Path]]:
 
 
 def current(store: Store, sweep: str, file: str | None = None) -> Baseline | None:
-    """The baseline a run is held against: the newest version, or the file that the config names; None if there is
-    none yet."""
+    """The baseline a run is held against; None if there is none yet."""
+    path = current_path(store, sweep, file)
+    return None if path is None else read_baseline(path)
+
+
+def current_path(store: Store, sweep: str, file: str | None = None) -> Path | None:
+    """Its file: of the newest version, or the one that the config names."""
     if file is not None:
         path = as_path(file)
         if not path.exists():
             raise UserError(f"gate.baseline: {path} does not exist; `seedbed baseline accept` makes baselines.")
-        return read_baseline(path)
+        return path
     found = versions(store, sweep)
-    return read_baseline(found[-1][1]) if found else None
+    return found[-1][1] if found else None
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -170,7 +177,8 @@ def _folder(store: Store, sweep: str) -> Path:
     return store.root / "baselines" / sweep
 
 
-def _refuse_unfinished(run: SweepRun) -> None:
+def refuse_unfinished(run: SweepRun) -> None:
+    """Only a completed run counts, and only while its scores are those on disk."""
     summary = run.folder / "summary.json"
     status = read_json(summary)["status"] if summary.exists() else "unfinished"
     if status != "completed":

@@ -17,6 +17,7 @@ from seedbed.analysis.score_table import ScoreTable
 from seedbed.analysis.system_values import SystemValues, aligned_values, values_of
 from seedbed.errors import UserError
 from seedbed.nightly.baseline import Baseline, Entry, Figures
+from seedbed.nightly.explanation import Explanation
 from seedbed.phases.compare import matched
 from seedbed.sweep.config import GateConfig
 
@@ -52,6 +53,8 @@ class GateResult:
     """Every judged metric of every system against the baseline."""
     baseline: str | None
     """Which baseline it was held against."""
+    explanation: Explanation | None = None
+    """What moved the figures of a night that does not pass."""
 
     @property
     def headline(self) -> str:
@@ -66,7 +69,9 @@ class GateResult:
         return cls("inconclusive", [Reason("inconclusive", why)], [], None)
 
     def to_json(self) -> dict[str, Any]:
-        return {"headline": self.headline, **asdict(self)}
+        own = asdict(replace(self, explanation=None))
+        explained = None if self.explanation is None else self.explanation.to_json()
+        return {"headline": self.headline, **own, "explanation": explained}
 
 
 def judge(baseline: Baseline | None, night: Sequence[Entry], status: str, config: GateConfig) -> GateResult:
@@ -79,7 +84,7 @@ def judge(baseline: Baseline | None, night: Sequence[Entry], status: str, config
     if baseline is None:
         text = "there is no accepted baseline; look at this run, then `seedbed baseline accept SWEEP`"
         return _result([*reasons, Reason("inconclusive", text)], [], None)
-    pairs = _pairs(baseline, night)
+    pairs = matched_entries(baseline.entries, night)
     reasons += _missing(baseline, pairs)
     usable = [pair for pair in pairs if _same_terms(pair, reasons)]
     comparisons = _comparisons(usable, config)
@@ -89,7 +94,7 @@ def judge(baseline: Baseline | None, night: Sequence[Entry], status: str, config
         reasons += _of_comparison(comparison, config.alpha)
     reasons += _answerers(pairs)
     for base, own in usable:
-        for label in _shared(base, own):
+        for label in shared_labels(base, own):
             place = f"{own.table.key[1]} · {label}"
             reasons += _of_figures(place, base.figures[label], own.figures[label], config)
     return _result(reasons, [judged.comparison for judged in comparisons], baseline)
@@ -101,15 +106,16 @@ def _result(reasons: Sequence[Reason], comparisons: Sequence[Comparison], baseli
     return GateResult(verdict, list(reasons), list(comparisons), baseline.title if baseline else None)
 
 
-def _pairs(baseline: Baseline, night: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
-    ours = {entry.table.key: entry for entry in baseline.entries}
+def matched_entries(baseline: Sequence[Entry], night: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
+    """Tables of the baseline with those of the night that hold the same systems on the same benchmark."""
+    ours = {entry.table.key: entry for entry in baseline}
     theirs = {entry.table.key: entry for entry in night}
     found = matched({k: e.table for k, e in ours.items()}, {k: e.table for k, e in theirs.items()})
     return [(ours[base.key], theirs[own.key]) for base, own in found]
 
 
 def _missing(baseline: Baseline, pairs: Sequence[tuple[Entry, Entry]]) -> Iterator[Reason]:
-    seen = {(base.table.key, label) for base, own in pairs for label in _shared(base, own)}
+    seen = {(base.table.key, label) for base, own in pairs for label in shared_labels(base, own)}
     for entry in baseline.entries:
         for label in entry.table.values:
             if (entry.table.key, label) not in seen:
@@ -117,10 +123,15 @@ def _missing(baseline: Baseline, pairs: Sequence[tuple[Entry, Entry]]) -> Iterat
                 yield Reason("inconclusive", f"{place} is in the baseline and has no result in this run")
 
 
+def changed_terms(base: Entry, own: Entry) -> list[str]:
+    """Of scoring and data, what is another than in the baseline: scores under other terms do not compare."""
+    return [name for name in ("scoring", "data") if base.made_with.get(name) != own.made_with.get(name)]
+
+
 def _same_terms(pair: tuple[Entry, Entry], reasons: list[Reason]) -> bool:
     base, own = pair
     words = {"scoring": "the scoring of suite", "data": "the data of benchmark"}
-    changed = [name for name in words if base.made_with.get(name) != own.made_with.get(name)]
+    changed = changed_terms(base, own)
     for name in changed:
         what = own.table.key[0 if name == "scoring" else 1]
         text = f"{words[name]} {what} has changed since the baseline; look at a run, then accept it anew"
@@ -132,8 +143,8 @@ def _comparisons(pairs: Sequence[tuple[Entry, Entry]], config: GateConfig) -> li
     made: list[Measured] = []
     expected: list[int] = []
     for base, own in pairs:
-        wanted = _metrics(base.table, own.table, config)
-        sides = [(_values(own, label), _baseline_values(base, label, own)) for label in _shared(base, own)]
+        wanted = judged_metrics(base.table, own.table, config)
+        sides = [(_values(own, label), _baseline_values(base, label, own)) for label in shared_labels(base, own)]
         new = paired(own.table, sides, "baseline", config.min_effect, wanted)
         made += new
         expected += [_scored(base.table, m.comparison.label, m.comparison.metric) for m in new]
@@ -169,7 +180,7 @@ def _bound(m: Measured, alpha: float) -> LowerBound | None:
     return min((lower_bound(m.columns, value_range, m.spread, alpha, sign) for sign in signs), key=lambda b: b.lowest)
 
 
-def _metrics(base: ScoreTable, own: ScoreTable, config: GateConfig) -> Sequence[str]:
+def judged_metrics(base: ScoreTable, own: ScoreTable, config: GateConfig) -> Sequence[str]:
     """Those the config names for the suite, or the first that is declared as a mean of samples. A pooled figure is
     judged by what its samples scored, where they score it at all."""
     suite, known = own.key[0], [metric for metric in own.metrics if metric in own.means]
@@ -277,5 +288,5 @@ def _latency(place: str, base: Figures, own: Figures, allowed: float) -> Iterato
         )
 
 
-def _shared(base: Entry, own: Entry) -> list[str]:
+def shared_labels(base: Entry, own: Entry) -> list[str]:
     return [label for label in own.table.values if label in base.table.values]

@@ -28,6 +28,8 @@ def gate_markdown(sweep: str, run: str, result: GateResult, nights: Sequence[Map
         own = [reason.text for reason in result.reasons if reason.level == level]
         if own:
             parts.append(f"## {title}\n\n" + "\n".join(f"- {plain_text(text)}" for text in own))
+    if result.explanation is not None:
+        parts.append(f"## What moved it\n\n{plain_text(result.explanation.markdown())}")
     if result.comparisons:
         parts.append("## Judged figures\n\n" + _table([_comparison(c) for c in result.comparisons]))
     if nights:

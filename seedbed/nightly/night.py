@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from seedbed.errors import UserError
 from seedbed.nightly import baseline, history
+from seedbed.nightly.explaining import explain_night
 from seedbed.nightly.gate import GateResult, judge
 from seedbed.nightly.gate_page import gate_markdown
 from seedbed.phases.budget_check import refuse_small_budget
@@ -46,6 +48,9 @@ def judge_night(folder: str, status: str) -> tuple[GateResult, list[dict[str, An
     except UserError as error:
         # A baseline that cannot be read, or a gate that asks for what there is not, decides nothing.
         result = GateResult.undecided(str(error))
+        accepted = None
+    if accepted is not None and result.verdict != "pass":
+        result = replace(result, explanation=explain_night(run, accepted, night, result))
     write_json(run.folder / "gate.json", result.to_json())
     row = history.night_row(run.folder.name, f"{started_at(run.folder.name):%Y-%m-%dT%H:%M:%SZ}", status, result, night)
     rows = history.add_night(run.store, config.name, row)

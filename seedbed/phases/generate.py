@@ -22,7 +22,7 @@ from seedbed.suite import GENERATE_TIMES, Case, Failure, Prediction, resolve
 def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """Writes config.json and predictions.jsonl, a row a case in the order of the benchmark."""
     cases = context.benchmark.test
-    predictions = context.runtime.run(_predict_all(context, cases))
+    predictions = context.runtime.run(answer_cases(context, cases))
     failures = [p for p in predictions if isinstance(p, Failure)]
     # What a system's own answer brought about is scored: it is no reason to give the cell up.
     errors = [p.error for p in failures if not p.unreadable]
@@ -44,7 +44,8 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     }
 
 
-async def _predict_all(context: CellContext, cases: Sequence[Case]) -> list[Prediction]:
+async def answer_cases(context: CellContext, cases: Sequence[Case]) -> list[Prediction]:
+    """Put cases to the cell's system, all at once; how each ended, in their order."""
     import dspy
 
     from seedbed.lm.adapter import quick_adapter

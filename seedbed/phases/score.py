@@ -15,7 +15,7 @@ from seedbed.phases.result import write_result
 from seedbed.phases.scorers import add_scores, cell_metrics
 from seedbed.phases.times import write_rows
 from seedbed.storage.store import read_json, read_jsonl, write_json, write_jsonl
-from seedbed.suite import SCORE_TIMES, Metric, Prediction, ScoreRow, resolve
+from seedbed.suite import SCORE_TIMES, Case, Metric, Prediction, ScoreRow, resolve
 from seedbed.suites.kit.outcomes import TRUNCATED
 from seedbed.sweep.manifest import manifest
 
@@ -37,7 +37,7 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     cases = context.benchmark.test
     context.need_rivals()
     predictions = {row["sample_id"]: read_prediction(row) for row in read_jsonl(folder / "predictions.jsonl")}
-    rows = context.runtime.run(_score_all(context, cases, predictions))
+    rows = context.runtime.run(score_answers(context, cases, predictions))
     _one_row_a_case(context, rows)
     metrics = cell_metrics(context.resolved, rows)
     before = _earlier_phases(context, folder)
@@ -57,7 +57,10 @@ def score(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]
     return [*written, *FILES], {**context.account(), "metrics": metrics, "usage": usage}
 
 
-async def _score_all(context: CellContext, cases: Any, predictions: Mapping[str, Prediction]) -> list[ScoreRow]:
+async def score_answers(
+    context: CellContext, cases: Sequence[Case], predictions: Mapping[str, Prediction]
+) -> list[ScoreRow]:
+    """A row a case: what the suite's scorer says of its answer, then what the added ones say."""
     import dspy
 
     from seedbed.lm.adapter import quick_adapter

@@ -129,6 +129,15 @@ class NotifyConfig(Frozen):
     on: list[Literal["pass", "fail", "inconclusive"]] = Field(default=["fail", "inconclusive"])
 
 
+class ExplainConfig(Frozen):
+    """How a bad night is explained: old and new answers, judges and data are crossed."""
+
+    max_usd: float | None = Field(default=None, ge=0)
+    """What the crossings may cost; null takes `share` of the night's own cost, 0 makes only those that are free."""
+    share: float = Field(default=0.5, ge=0)
+    """Of what the night cost, as if fresh."""
+
+
 class GateConfig(Frozen):
     """When a nightly run is a regression against the accepted baseline."""
 
@@ -147,6 +156,8 @@ class GateConfig(Frozen):
     max_latency_growth: float | None = Field(default=1.0, ge=0)
     """How much slower the median call may be than in the baseline, as a share; 1.0 is twice as slow."""
     notify: NotifyConfig = NotifyConfig()
+    explain: ExplainConfig | None = ExplainConfig()
+    """Name what moved the figures of a night that does not pass; null does not."""
 
 
 class RunnerConfig(Frozen):

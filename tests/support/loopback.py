@@ -74,6 +74,7 @@ class Loopback:
         watch: Callable[[web.BaseRequest, bytes], None] | None = None,
         say: Callable[[Mapping[str, Any], str], dict[str, Any] | None] | None = None,
         slots: int | None = None,
+        served: Mapping[str, str] | None = None,
     ) -> None:
         unknown = set(faults or {}) - set(FAULTS)
         assert not unknown, unknown
@@ -89,6 +90,8 @@ class Loopback:
         """Called with each request and its body as they come."""
         self.say = say
         """The message for a body and its name, where it is to be another than `answer`."""
+        self.served = dict(served or {})
+        """By the model that is asked, the one that its answers say they are of."""
         self.slots = slots
         """What it says of how many it works on at once, as llama.cpp does; most servers say nothing."""
         self.books = Books()
@@ -190,7 +193,7 @@ class Loopback:
         text = "" if fault == "empty" else json.dumps(own) if own else answer(body, name)
         sent, received = self._count(body, text)
         cached = int(sent * self.cached_share)
-        content = _completion(body, own or text, name, sent, received, cached, fault)
+        content = _completion(body, own or text, name, sent, received, cached, fault, self.served)
         if fault in ("timeout", "gateway", "reset", "malformed", "drip", "mid_body"):
             # The work was done, but nobody will be able to read what it cost.
             self.books.unseen_in += sent
@@ -255,7 +258,14 @@ def _typed(kind: str, value: str) -> str:
 
 
 def _completion(
-    body: Mapping[str, Any], said: Any, name: str, sent: int, received: int, cached: int, fault: str | None
+    body: Mapping[str, Any],
+    said: Any,
+    name: str,
+    sent: int,
+    received: int,
+    cached: int,
+    fault: str | None,
+    served: Mapping[str, str],
 ) -> bytes:
     message: Any = {"role": "assistant", "content": said} if isinstance(said, str) else said
     finish = "tool_calls" if isinstance(said, dict) and said.get("tool_calls") else "stop"
@@ -264,7 +274,7 @@ def _completion(
         "id": f"loopback-{name[:12]}",
         "object": "chat.completion",
         "created": 0,
-        "model": body["model"],
+        "model": served.get(body["model"], body["model"]),
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {
             "prompt_tokens": sent,

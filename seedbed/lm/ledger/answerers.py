@@ -27,3 +27,20 @@ def answerers(engine: Engine, sweep: str, generation: int = 0, *, cell: str | No
         query = query.where(_a.c.cell == cell)
     with reading(engine) as connection:
         return [{str(name): value for name, value in row.items()} for row in connection.execute(query).mappings()]
+
+
+def first_answers(engine: Engine, sweep: str, generation: int = 0) -> dict[tuple[str, str], float]:
+    """When a model of the config was first answered for by whom, as seconds since 1970: by its name, and by what its
+    answers call their model and its fingerprint."""
+    query = (
+        select(_a.c.model, _a.c.answered_by, _a.c.fingerprint, func.min(_a.c.started_at))
+        .where(_a.c.sweep == sweep, _a.c.generation >= generation, _a.c.outcome == "paid")
+        .group_by(_a.c.model, _a.c.answered_by, _a.c.fingerprint)
+    )
+    found: dict[tuple[str, str], float] = {}
+    with reading(engine) as connection:
+        for model, answered_by, fingerprint, at in connection.execute(query):
+            for told in (answered_by, fingerprint):
+                if told is not None:
+                    found[model, told] = min(at, found.get((model, told), at))
+    return found

@@ -22,7 +22,7 @@ from seedbed.nightly.kept import Kept, same_case, same_inputs
 from seedbed.phases.context import SweepRun
 from seedbed.phases.crossing import Crossings, Exchanged, values_of_rows
 from seedbed.suite import Case, ScoreRow
-from seedbed.sweep.cell import Cell
+from seedbed.sweep.cell import Cell, model_identity
 from seedbed.sweep.model_config import ModelConfig
 
 if TYPE_CHECKING:
@@ -85,11 +85,20 @@ def explain(
         sentence
         for judging in judgings
         for sentence in served_sentences(
-            judging.base.answerers, judging.own.answerers, list(run.plan.config.models), first
+            judging.base.answerers, judging.own.answerers, _as_they_were(run.plan.config.models, kept.models), first
         )
     ]
     known = None if None in spent else sum(usd for usd in spent if usd is not None)
     return Explanation(moved, list(dict.fromkeys(served)), list(dict.fromkeys(purse.notes)), known, night_usd)
+
+
+def _as_they_were(models: Mapping[str, ModelConfig], before: Mapping[str, ModelConfig]) -> list[str]:
+    """Names of models that are asked for as they were: whoever asks for another gets another."""
+    return [
+        name
+        for name, model in models.items()
+        if name in before and model_identity(model) == model_identity(before[name])
+    ]
 
 
 def _place(judging: Judging, metric: str) -> str:

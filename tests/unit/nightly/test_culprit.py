@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -143,6 +144,7 @@ def test_a_harsher_judge_is_named_and_the_model_is_not(folder: Path, server: Loo
     result, made = night(folder, server, judge="harsh")
     found = explained(result)
     assert found.culprits == ["judge"]
+    assert found.served == []
     assert found.figures[0].found.unmeasured == []
     # Old answers with the new judge and new answers with the old: two judgings, and no answer asked for again.
     engine = open_database(Store(folder / "out").ledger_url)
@@ -214,6 +216,22 @@ def test_an_unchanged_night_accuses_nobody_even_if_asked(
     assert (result.verdict == "fail", result.explanation) == (False, None)
     assert main(["explain", "night", "--out", str(folder / "out")]) == 0
     assert "no part is shown to have moved the figures" in capsys.readouterr().out
+
+
+def test_two_runs_are_explained_on_demand_while_both_have_their_answers(
+    folder: Path, accepted: Path, server: Loopback, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.night = 9
+    _, made = night(folder, server, judge="harsh")
+    (before,) = (accepted / "out/sweeps/night").glob("2*")
+    asked = server.books.requests
+    assert main(["explain", str(before), str(made), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["culprits"] == ["judge"]
+    # The night's own explanation has asked all of this before.
+    assert server.books.requests == asked
+    (gone,) = (path for path in (folder / "out/sweeps/night").glob("2*") if path != made)
+    assert main(["explain", str(gone), str(made)]) == 2
+    assert "was run again since" in capsys.readouterr().err
 
 
 def test_what_the_cap_does_not_pay_for_is_not_crossed_and_said(

@@ -32,8 +32,8 @@ def compare_page(
     made = [c for c in comparisons if c.difference is not None]
     sections = {
         "overview": ("Overview", _verdicts(made, metrics, views)),
-        "comparisons": ("Metrics", _tables(made, metrics)),
         "samples": ("Samples", sample_views(book)),
+        "comparisons": ("Metrics", _tables(made, metrics)),
     }
     return assembled(f"{title} · Seedbed", page_header(title, sections), sections, book)
 

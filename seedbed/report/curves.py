@@ -13,6 +13,7 @@ from seedbed.analysis.intervals import mean_interval
 from seedbed.analysis.results import Summary
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.errors import UserError
+from seedbed.report.links import LinkedTable, samples_link
 from seedbed.report.plots import Centre, Curve
 from seedbed.storage.store import Store, read_jsonl
 from seedbed.suite import Case, Table
@@ -60,7 +61,12 @@ def slices(table: ScoreTable, cases: Mapping[str, Case]) -> list[Slice]:
                 cells[value].append(_told(centre, n, metric.digits))
         title = f"{metric.label} by {fact}: {table.key[1]} · {table.key[2]}"
         note = "Means over seeds with 95% intervals over samples."
-        shown = Table(title, [fact, *table.values], list(cells.values()), note)
+        links = {
+            (row, column): samples_link(table.key, **{"system": label, "metric": metric.name, f"fact.{fact}": value})
+            for row, value in enumerate(values)
+            for column, label in enumerate(table.values, start=1)
+        }
+        shown = LinkedTable(title, [fact, *table.values], list(cells.values()), note, links)
         found.append(Slice(fact, shown, values, dots, metric.label))
     return found
 

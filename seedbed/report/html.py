@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from seedbed.report.links import LinkedTable
 from seedbed.report.tables import TextCell, TextTable
 from seedbed.suite import Table
 from seedbed.suites.kit.drawing import THEMED
@@ -46,7 +47,7 @@ def _order(table: TextTable) -> list[int]:
 
 
 def _kind(at: int, table: TextTable) -> str:
-    return "key" if at == table.key else "num" if at >= table.n_names else ""
+    return "key" if at == table.key else "num" if at >= table.n_names and table.columns[at] != "verdict" else ""
 
 
 def _text_cell(cell: TextCell, at: int, table: TextTable) -> str:
@@ -64,9 +65,13 @@ def plain_table(table: Table, *, wide: Sequence[str] = ()) -> str:
     if not table.rows:
         return ""
     sticky = len(table.columns) > _MANY
+    links = table.links if isinstance(table, LinkedTable) else {}
     body: list[str] = []
-    for row in table.rows:
-        cells = [_cell(row[i], column in wide, sticky and i == 0) for i, column in enumerate(table.columns)]
+    for number, row in enumerate(table.rows):
+        cells = [
+            _cell(row[i], column in wide, sticky and i == 0, links.get((number, i), ""))
+            for i, column in enumerate(table.columns)
+        ]
         body.append(f"<tr>{''.join(cells)}</tr>")
     numeric = [
         column not in wide and all(row[i] is None or _NUMBER.fullmatch(str(row[i])) for row in table.rows)
@@ -138,11 +143,14 @@ def _notes(notes: Sequence[str]) -> str:
     return f'<details class="notes"><summary>how to read this table</summary>{"".join(texts)}</details>'
 
 
-def _cell(value: str | float | int | None, wide: bool, key: bool) -> str:
+def _cell(value: str | float | int | None, wide: bool, key: bool, link: str) -> str:
     shown = "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
     numeric = value is None or _NUMBER.fullmatch(shown)
     kind = "wide" if wide else "num" if numeric else "key" if key else _verdict(shown)
-    return f"<td{_attributes({'class': kind})}>{escape(shown)}</td>"
+    text = escape(shown)
+    if link and value is not None:
+        text = f'<a href="{escape(link, quote=True)}">{text}</a>'
+    return f"<td{_attributes({'class': kind})}>{text}</td>"
 
 
 def _verdict(text: str) -> str:

@@ -12,13 +12,15 @@ from typing import Any
 from seedbed.analysis.results import SIMULATED_NOTE, Summary, as_data
 from seedbed.report.html import element, embedded, picture, plain_table, section, text_table
 from seedbed.report.judge_section import judge_section
+from seedbed.report.links import LinkedTable, samples_link
 from seedbed.report.made_with import made_with
 from seedbed.report.overview import overview, own_parts
 from seedbed.report.report_inputs import Part, ReportInputs, file_name
-from seedbed.report.sample_list import SampleBook
+from seedbed.report.sample_list import STATES, SampleBook
 from seedbed.report.sample_views import sample_data, sample_views
 from seedbed.report.tables import answerer_table, comparison_table, cost_table, suite_table
 from seedbed.suite import Table
+from seedbed.suites.kit.outcomes import TRUNCATED
 from seedbed.sweep.registry import get_suite
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -130,7 +132,7 @@ def _costs(summary: Summary) -> Iterable[str]:
 
 def _failures(summary: Summary, inputs: ReportInputs) -> Iterable[str]:
     missing = [[m["cell"], m["reason"]] for m in summary.missing]
-    counts = [[*key, count] for key, count in inputs.failure_counts.most_common(200)]
+    counts = inputs.failure_counts.most_common(200)
     if missing:
         yield plain_table(Table("Cells without a result", ["cell", "reason"], missing), wide=["reason"])
     if counts:
@@ -138,9 +140,19 @@ def _failures(summary: Summary, inputs: ReportInputs) -> Iterable[str]:
         note = (
             "error and skipped: no score. unreadable: the worst score. truncated: scored, though cut off at max_tokens."
         )
-        yield plain_table(Table("Samples that are not answered and scored in full, by kind", columns, counts, note))
+        rows = [[get_suite(key[0]).title, *key[1:], count] for key, count in counts]
+        links = {(row, len(columns) - 1): _failed_link(key) for row, (key, _) in enumerate(counts)}
+        title = "Samples that are not answered and scored in full, by kind"
+        yield plain_table(LinkedTable(title, columns, rows, note, links))
         columns = ["cell", "sample", "status", "reason"]
-        listed = inputs.failures[:500]
-        yield plain_table(Table("One by one (at most 500)", columns, listed), wide=["reason"])
+        links = {(row, 1): link for row, link in enumerate(inputs.failure_links[:500])}
+        listed = LinkedTable("One by one (at most 500)", columns, inputs.failures[:500], links=links)
+        yield plain_table(listed, wide=["reason"])
     if not missing and not counts:
         yield element("p", "None: every cell has a result and every sample an answer and a score.")
+
+
+def _failed_link(key: tuple[str, ...]) -> str:
+    suite, benchmark, label, model, status, kind = key
+    known = {"state": status, "kind": kind if status != TRUNCATED else ""} if status in STATES else {}
+    return samples_link((suite, benchmark, model), system=label, **known)

@@ -12,6 +12,7 @@ from seedbed.analysis.results import Summary
 from seedbed.analysis.score_table import ScoreTable, TableKey
 from seedbed.report.canvas import Plot, style
 from seedbed.report.curves import Slice, cases_of, learning_curves, option_curves, slices
+from seedbed.report.links import sample_link
 from seedbed.report.plots import Curve, curves_plot, differences_plot, dots_plot, pareto_plot, seeds_plot
 from seedbed.report.sample_list import MAX_SAMPLES, SampleBook
 from seedbed.storage.store import Store
@@ -39,6 +40,8 @@ class ReportInputs:
     sliced: dict[str, list[Slice]] = field(default_factory=dict[str, list[Slice]])
     learning: dict[str, dict[str, list[Curve]]] = field(default_factory=dict[str, Any])
     failures: list[list[str]] = field(default_factory=list[list[str]])
+    failure_links: list[str] = field(default_factory=list[str])
+    """By failure, the address of its sample."""
     failure_counts: Counter[tuple[str, ...]] = field(default_factory=Counter[tuple[str, ...]])
 
     def watch(self, table: ScoreTable) -> None:
@@ -57,6 +60,7 @@ class ReportInputs:
         if curves := learning_curves(self.store, table):
             self.learning.setdefault(suite, {})[f"{benchmark} · {model}"] = curves
         self.failures += [[cell.title, sample, status, reason] for cell, sample, status, reason in table.failures]
+        self.failure_links += [sample_link(table.key, sample) for _, sample, _, _ in table.failures]
         for (label, status, kind), count in table.failure_counts.items():
             self.failure_counts[suite, benchmark, label, model, status, kind] += count
         self.book.add(self.store, self.plan, table)

@@ -22,7 +22,7 @@ const block = (title, thing) => (empty(thing) ? [] : [make("h4", title), make("p
 const fields = (title, thing) => {
   if (!thing || typeof thing !== "object" || Array.isArray(thing)) return block(title, thing);
   const entries = Object.entries(thing).filter(([, item]) => !empty(item));
-  const short = (item) => typeof item !== "object" && String(item).length < 60 && !/\s/.test(String(item));
+  const short = (item) => typeof item !== "object" && /^[!-~]{1,60}$/.test(String(item));
   const line = entries.filter(([, item]) => short(item)).map(([name, item]) => `${name}: ${item}`).join(" · ");
   return [...entries.filter(([, item]) => !short(item)).flatMap(([name, item]) => block(`${title}: ${name}`, item)),
     ...(line ? [make("p", line, "note")] : [])];

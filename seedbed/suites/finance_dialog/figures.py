@@ -31,7 +31,7 @@ def draw(systems: Sequence[Pooled], headlines: Mapping[str, str]) -> Figure:
                     panel.plot([shown.low, shown.high], [place, place], color=_COLOUR, linewidth=1.5)
                 hollow = (system.availability(metric) or 1.0) < 1
                 panel.plot(shown.mean, place, "o", color=_COLOUR, markerfacecolor="white" if hollow else _COLOUR)
-            panel.set_title(f"{metric.partition('_')[0].upper()} {name}", fontsize=9)
+            panel.set_title(f"{metric.partition('_')[0].upper()} {name.replace('_', ' ')}", fontsize=9)
             panel.set_xlim(-0.02, 1.02)
             panel.grid(axis="x", color="#dddddd")
             panel.spines[["top", "right"]].set_visible(False)

@@ -13,19 +13,19 @@ from seedbed.suites.finance_dialog.pooled import RESAMPLES, Pooled, pool, quotie
 from seedbed.suites.finance_dialog.tallies import M1, M2, M3, M4, M5, METRICS
 
 REPORTED: tuple[tuple[str, str, str], ...] = (
-    ("M1 key_coverage", M1, "key_coverage"),
-    ("M1 strict_key_hit_rate", M1, "strict_key_hit_rate"),
-    ("M1 contradiction_rate", M1, "contradiction_rate"),
-    ("M2 profile_score", M2, "profile_score"),
-    ("M2 risk_level_acc", M2, "risk_level_acc"),
-    ("M2 horizon_acc", M2, "horizon_acc"),
-    ("M2 liquidity_acc", M2, "liquidity_acc"),
-    ("M3 risk_coverage", M3, "risk_coverage"),
-    ("M3 strict_risk_coverage_rate", M3, "strict_risk_coverage_rate"),
-    ("M4 compliance_label_acc", M4, "compliance_label_acc"),
-    ("M4 severe_violation_rate", M4, "severe_violation_rate"),
-    ("M5 rubric_hit_rate", M5, "rubric_hit_rate"),
-    ("M5 judge_score_mean", M5, "judge_score_mean"),
+    ("M1 key coverage", M1, "key_coverage"),
+    ("M1 strict key hit rate", M1, "strict_key_hit_rate"),
+    ("M1 contradiction rate", M1, "contradiction_rate"),
+    ("M2 profile score", M2, "profile_score"),
+    ("M2 risk level acc", M2, "risk_level_acc"),
+    ("M2 horizon acc", M2, "horizon_acc"),
+    ("M2 liquidity acc", M2, "liquidity_acc"),
+    ("M3 risk coverage", M3, "risk_coverage"),
+    ("M3 strict risk coverage rate", M3, "strict_risk_coverage_rate"),
+    ("M4 compliance label acc", M4, "compliance_label_acc"),
+    ("M4 severe violation rate", M4, "severe_violation_rate"),
+    ("M5 rubric hit rate", M5, "rubric_hit_rate"),
+    ("M5 judge score mean", M5, "judge_score_mean"),
 )
 HEADLINES: Mapping[str, str] = {
     M1: "key_coverage",
@@ -91,14 +91,14 @@ def _counts_table(systems: Sequence[Pooled]) -> Table:
             figure = quotient(metric, HEADLINES[metric])
             plain, penalised = figure.value(sums), figure.penalised(sums)
             rows.append(
-                [*system.name, metric, eligible, skipped, failed, _short(system.availability(metric)), figure.name,
-                 _short(plain), _short(penalised), len(system.seeds)]
+                [*system.name, _short_name(metric), eligible, skipped, failed, _short(system.availability(metric)),
+                 _words(figure.name), _short(plain), _short(penalised), len(system.seeds)]
             )  # fmt: skip
     note = (
         "Turns (M2: dialogues), all seeds together: eligible + skipped + failed = rows. Availability: the share "
         "answered of those that had something to fulfil. Penalised: failed turns keep their requirement with no hit."
     )
-    columns = [*_SYSTEM, "metric", "eligible_count", "skipped_count", "failed_count", "availability", "figure",
+    columns = [*_SYSTEM, "metric", "eligible", "skipped", "failed", "availability", "figure",
                "plain", "penalised", "seeds"]  # fmt: skip
     return Table("Counts and availability", columns, rows, note)
 
@@ -115,17 +115,18 @@ def _slices(systems: Sequence[Pooled], field: str) -> Table:
             rows.append([*system.name, value, len(dialogues), turns, *figures])
     columns = [
         *_SYSTEM,
-        field,
+        _words(field),
         "dialogues",
         "turns",
-        *(f"{m.partition('_')[0].upper()} {n}" for m, n in HEADLINES.items()),
+        *(f"{_short_name(m)} {_words(n)}" for m, n in HEADLINES.items()),
     ]
-    return Table(f"By {field}", columns, rows, "Turns of all seeds. Few dialogues a slice: read n before the figure.")
+    note = "Turns of all seeds. Few dialogues a slice: read n before the figure."
+    return Table(f"By {_words(field)}", columns, rows, note)
 
 
 def _worst_table(systems: Sequence[Pooled]) -> Table:
     rows = [
-        [*system.name, metric, ", ".join(pointers) or None]
+        [*system.name, _short_name(metric), ", ".join(pointers) or None]
         for system in systems
         for metric in METRICS
         for pointers in [_worst(system, metric)]
@@ -180,8 +181,17 @@ def _appendix(systems: Sequence[Pooled]) -> Table:
         if system.m1_ignored
     ]
     note = "What M1 would be had the memory keys not been ignored; the mean over seeds."
-    return Table("Appendix: M1 of systems without memory", [*_SYSTEM, *names], rows, note)
+    return Table("Appendix: M1 of systems without memory", [*_SYSTEM, *map(_words, names)], rows, note)
 
 
 def _short(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
+
+
+def _short_name(metric: str) -> str:
+    """M1 of m1_context_continuity."""
+    return metric.partition("_")[0].upper()
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

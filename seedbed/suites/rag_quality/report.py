@@ -41,7 +41,7 @@ def report(cells: Sequence[CellResult]) -> Sequence[Table | Figure]:
     """The counts behind the means, means by kind of case, and a drawing of the systems side by side."""
     if not cells:
         return []
-    return [*_dots(cells), _counts(cells), _by_kind(cells), _failures(cells)]
+    return [_counts(cells), _by_kind(cells), _failures(cells), *_dots(cells)]
 
 
 def _counts(cells: Sequence[CellResult]) -> Table:

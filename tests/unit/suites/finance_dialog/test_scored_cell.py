@@ -42,7 +42,7 @@ def test_the_suites_table_shows_the_intervals_of_the_reports_main_table(bench: B
     table = report([cell])[0]
     assert isinstance(table, Table)
     shown = dict(zip(table.columns, table.rows[0], strict=True))
-    assert shown["M1 strict_key_hit_rate"] == "0.700 [0.610, 0.790]"
+    assert shown["M1 strict key hit rate"] == "0.700 [0.610, 0.790]"
 
 
 def test_a_scored_cell_leaves_traces_rows_summary_and_manifest(bench: Bench) -> None:
@@ -92,7 +92,7 @@ def test_timeouts_lower_availability_and_penalised_figures_and_mark_the_plain_on
     assert "*" in lines[1]
     table = report([sound, shaky])[0]
     assert isinstance(table, Table)
-    column = list(table.columns).index("M3 risk_coverage")
+    column = list(table.columns).index("M3 risk coverage")
     assert ["*" in str(row[column]) for row in table.rows] == [False, True]
     assert "failed turns" in table.note
 
@@ -155,11 +155,11 @@ def test_the_report_pools_seeds_and_points_to_the_worst_turns(bench: Bench) -> N
     assert len(figures.rows) == 1
     assert "[" in str(figures.rows[0][3])
     turns = sum(len(t["turns"]) for t in _lines(cells[0].folder / "dialog_trace.jsonl"))
-    m4 = next(row for row in counts.rows if row[3] == "m4_compliance")
+    m4 = next(row for row in counts.rows if row[3] == "M4")
     assert m4[4] == 2 * turns
     worst = parts["Worst 5 turns a metric"]
     assert isinstance(worst, Table)
-    pointers = [p.split(" ")[0] for p in str(next(r for r in worst.rows if r[3].startswith("m1"))[4]).split(", ")]
+    pointers = [p.split(" ")[0] for p in str(next(r for r in worst.rows if r[3] == "M1")[4]).split(", ")]
     known = {
         f"{t['dialog_id']}/{turn['turn_pair_id']}"
         for t in _lines(cells[0].folder / "dialog_trace.jsonl")

@@ -42,8 +42,10 @@ def _on_disk(report: Path) -> Path:
     """The report itself, or a copy of it where it lies on object storage, which a browser cannot read."""
     if is_local(report):
         return report
-    from seedbed.storage.objects import download
+    from seedbed.report.sample_packs import FOLDER
+    from seedbed.storage.objects import download, download_folder
 
     copy = download(report, home() / "reports" / report.parent.parent.name / report.parent.name)
+    download_folder(report.parent / FOLDER, copy.parent / FOLDER)
     print(f"  a copy to look at: {copy}")
     return copy

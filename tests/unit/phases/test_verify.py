@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -10,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from seedbed.cli.main import main
+from seedbed.phases.aggregate import publish_again
 from seedbed.phases.context import read_run
+from seedbed.phases.publish import Choices
 from seedbed.phases.verify import verify
+from seedbed.report.sample_packs import packed, read_sheet
 
 pytestmark = pytest.mark.slow
 
@@ -109,3 +113,21 @@ def test_the_command_fails_on_a_difference_and_names_it(copied: Path, capsys: py
     said = capsys.readouterr().out
     assert "summary.csv: line" in said
     assert "Not checked:" in said
+
+
+def test_samples_beside_the_page_are_held_against_the_rows_too(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seedbed.report.sample_packs.INSIDE", 100)
+    assert publish_again(read_run(copied), Choices())
+    assert verify(read_run(copied), again=False).differences == []
+    pack = copied / "samples" / "0.css"
+    samples = read_sheet(pack.read_text())
+    samples[2]["answers"]["strong"][0]["output"]["answer"] = "forged"
+    text = packed(json.dumps(samples).encode())
+    pack.write_text(f'#pack{{--n:1;--d0:"{text}"}}\n')
+    (copied / "samples" / "99.css").write_text("#pack{}")
+    told = [d.what for d in verify(read_run(copied), again=False).differences if "/samples/" in d.file]
+    assert any("sample 2.answers.strong[0].output.answer is 'forged'" in what for what in told)
+    assert any("give no such pack of samples" in what for what in told)
+    monkeypatch.undo()
+    publish_again(read_run(copied), Choices())
+    assert not list((copied / "samples").glob("*")), "what is inside the page again lies no longer beside it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHES = ("crosslingual", "rag", "report", "orchestration", "lm")
+BENCHES = ("crosslingual", "rag", "report", "retrieval", "orchestration", "lm")
 
 
 def main(names: list[str]) -> None:

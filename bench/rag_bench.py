@@ -64,7 +64,7 @@ def _cases(count: int, k: int) -> list[EvalCase]:
     benchmark = load(CaseOptions())
     held: list[EvalCase] = list(benchmark.resources["cases"].values())
     full = [case for case in held if case.answer and case.retrieved_contexts and case.ground_truth_contexts]
-    texts = [passage.text for passage in benchmark.resources["passages"]]
+    texts = [passage.text for passage in benchmark.resources["passages"].things]
     return [
         case.model_copy(update={"retrieved_contexts": list(dict.fromkeys([*case.retrieved_contexts, *texts]))[:k]})
         for case in full[:count]

@@ -22,7 +22,6 @@ _PACKAGES = (
     "pandas",
     "scipy",
     "matplotlib",
-    "bm25s",
     "FlagEmbedding",
     "torch",
 )

@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 from seedbed.suites.contract_risk.contract_types import ContractTypes
 from seedbed.suites.contract_risk.knowledge import LawText
 from seedbed.suites.contract_risk.rules import Rule, RuleBook
-from seedbed.suites.kit.bm25 import Bm25
 from seedbed.suites.kit.embedding import Embedder, Reranker
+from seedbed.suites.kit.retrieval.collection import in_memory
 from seedbed.suites.kit.tokenise import tokenise
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Shelf(Generic[T]):
         self._texts = [text(item) for item in self.items]
         self._tokens = [tokenise(text) for text in self._texts]
         self._models = models
-        self._index = Bm25(self._tokens)
+        self._index = in_memory(self._tokens)
         seen = Counter(token for tokens in self._tokens for token in set(tokens))
         self._rarity = {token: math.log(1 + len(self.items) / count) for token, count in seen.items()}
 
@@ -63,7 +63,7 @@ class Shelf(Generic[T]):
         places = [i for i, item in enumerate(self.items) if allowed(item)]
         if not places:
             return []
-        scores = self._index.scores(tokenise(query)) or [0.0] * len(self.items)
+        scores = self._index.scores(tokenise(query)).tolist()
         ranked = sorted((i for i in places if scores[i] > 0), key=lambda i: -scores[i])
         if not rerank:
             return [Found(self.items[i], scores[i]) for i in ranked[:k]]

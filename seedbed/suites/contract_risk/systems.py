@@ -24,6 +24,7 @@ from seedbed.suites.contract_risk.prompts import (
 )
 from seedbed.suites.contract_risk.retrieval import Found, Library
 from seedbed.suites.contract_risk.rules import Rule, grade
+from seedbed.suites.kit.retrieval.search_threads import in_search_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Reviewer(dspy.Module):
         self._parts = parts
 
     async def aforward(self, clause: str, contract_type: str, **_: Any) -> dspy.Prediction:
-        rules, laws = self._find_rules(clause), self._find_laws(clause)
+        rules, laws = await in_search_thread(self._find, clause)
         given = {
             "contract_type": contract_type,
             "clause": clause,
@@ -67,6 +68,9 @@ class Reviewer(dspy.Module):
             **_rule_fields([f.item for f in rules], fired) if self._parts.rules else {},
             laws=[{"law": f.item.law, "article": f.item.article, "score": f.score} for f in laws],
         )
+
+    def _find(self, clause: str) -> tuple[list[Found[Rule]], list[Found[LawText]]]:
+        return self._find_rules(clause), self._find_laws(clause)
 
     def _find_rules(self, clause: str) -> list[Found[Rule]]:
         if not self._parts.rules:

@@ -9,11 +9,11 @@ from pathlib import Path
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
 from seedbed.suites.crosslingual import SUITE
+from seedbed.suites.crosslingual.documents import Document, language_of, read_corpus, searchable
 from seedbed.suites.crosslingual.lbrag_files import as_ours
-from seedbed.suites.crosslingual.leaks import without_leaks
+from seedbed.suites.crosslingual.leaks import Leaks
 from seedbed.suites.crosslingual.options import CorpusOptions
-from seedbed.suites.crosslingual.retrieval import Corpus, Document
-from seedbed.suites.crosslingual.scripts import language_mask
+from seedbed.suites.crosslingual.retrieval import Corpus
 from seedbed.suites.kit.rows import Row, UniqueIds, read_rows
 from seedbed.suites.kit.splits import Splits, split
 from seedbed.sweep.registry import nearest
@@ -32,7 +32,7 @@ def load_folder(options: CorpusOptions) -> Benchmark:
     assert source is not None
     excluded: Counter[str] = Counter()
     cases = _questions(source / "questions.jsonl" if source.is_dir() else source, excluded)
-    documents = read_corpus(source / "corpus.jsonl") if source.is_dir() else []
+    documents = source / "corpus.jsonl" if source.is_dir() else []
     return benchmark(source.name if source.is_dir() else source.stem, source, cases, documents, options, excluded)
 
 
@@ -40,11 +40,12 @@ def benchmark(
     name: str,
     source: Path,
     cases: Sequence[Case],
-    documents: Sequence[Document],
+    documents: Sequence[Document] | Path,
     options: CorpusOptions,
     excluded: Mapping[str, int] | None = None,
 ) -> Benchmark:
-    """Cases in the wanted languages up to the limit, a corpus without leaks, and the counts of what was left out."""
+    """Cases in the wanted languages up to the limit, a corpus without leaks (given as documents or as their file), and
+    the counts of what was left out."""
     known = sorted({case.inputs["language"] for case in cases})
     for language in options.languages or []:
         if language not in known:
@@ -52,7 +53,8 @@ def benchmark(
     wanted = [case for case in cases if options.languages is None or case.inputs["language"] in options.languages]
     parts = split(wanted) if options.split else Splits([], [], list(wanted))
     kept = parts.test[: options.limit]
-    indexed, leaks = without_leaks(documents, cases)
+    leaks = Leaks(cases)
+    indexed = read_corpus(documents, leaks) if isinstance(documents, Path) else searchable(documents, leaks)
     left_out = {"other language": len(cases) - len(wanted), "over the limit": len(parts.test) - len(kept)}
     return Benchmark(
         name=name,
@@ -60,8 +62,8 @@ def benchmark(
         train=parts.train,
         val=parts.val,
         resources={"corpus": Corpus(indexed, options)},
-        excluded={**(excluded or {}), **left_out, **leaks},
-        warnings=[] if indexed else [_NOTHING_TO_SEARCH.format(source)],
+        excluded={**(excluded or {}), **left_out, **indexed.excluded},
+        warnings=[] if len(indexed) else [_NOTHING_TO_SEARCH.format(source)],
     )
 
 
@@ -89,35 +91,6 @@ def _questions(path: Path, excluded: Counter[str]) -> list[Case]:
         question_id = row.identity("question_id") if row.data.get("question_id") is not None else sample_id
         cases.append(case_of(sample_id, question_id, language_of(row, "lang"), row.text("question"), gold_of(row)))
     return cases
-
-
-def read_corpus(path: Path) -> list[Document]:
-    """The documents of a corpus; ids must be unique, languages known."""
-    documents: list[Document] = []
-    ids = UniqueIds("doc_id")
-    for row in read_rows(path, shape="{doc_id, lang, text, title?}"):
-        titles: Mapping[str, str] = row.inner("titles").data if row.data.get("titles") else {}
-        documents.append(
-            Document(
-                doc_id=ids.add(row, row.identity("doc_id")),
-                lang=language_of(row, "lang"),
-                title=str(row.data.get("title") or ""),
-                text=row.text("text"),
-                other_titles=tuple(sorted({str(title) for title in titles.values()})),
-                built_from=frozenset(row.texts("built_from")),
-            )
-        )
-    return documents
-
-
-def language_of(row: Row, *names: str) -> str:
-    """The tag of a language whose script is known."""
-    lang = row.text(*names)
-    try:
-        language_mask(lang)
-    except ValueError as error:
-        raise row.error(f"field {next(name for name in names if name in row.data)}: {error}") from None
-    return lang
 
 
 def gold_of(row: Row, *names: str) -> list[str]:

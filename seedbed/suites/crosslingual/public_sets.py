@@ -10,9 +10,9 @@ from typing import Any
 
 from seedbed.errors import UserError
 from seedbed.suite import Benchmark, Case
-from seedbed.suites.crosslingual.cases import benchmark, case_of, read_corpus
+from seedbed.suites.crosslingual.cases import benchmark, case_of
+from seedbed.suites.crosslingual.documents import Document
 from seedbed.suites.crosslingual.options import CorpusOptions, XquadOptions
-from seedbed.suites.crosslingual.retrieval import Document
 from seedbed.suites.crosslingual.scripts import language_mask
 from seedbed.suites.kit.rows import Row, read_rows
 
@@ -34,7 +34,7 @@ def load_mkqa(options: CorpusOptions) -> Benchmark:
         except (KeyError, IndexError, TypeError, AttributeError, ValueError, StopIteration) as error:
             raise _unlike(row, "a record of MKQA", error) from None
     corpus = file.with_name("corpus.jsonl")
-    documents = read_corpus(corpus) if source.is_dir() and corpus.exists() else []
+    documents = corpus if source.is_dir() and corpus.exists() else []
     return benchmark(file.name.partition(".")[0], file, cases, documents, options, excluded)
 
 

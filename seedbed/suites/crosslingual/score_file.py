@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from seedbed.suite import Options, ScoreRow
-from seedbed.suites.crosslingual.cases import gold_of, language_of
+from seedbed.suites.crosslingual.cases import gold_of
+from seedbed.suites.crosslingual.documents import language_of
 from seedbed.suites.crosslingual.lbrag_files import as_ours
 from seedbed.suites.crosslingual.report import console
 from seedbed.suites.crosslingual.scorers import Answered, aggregate, score_answers, score_group

@@ -37,6 +37,11 @@ def weights_name(folder: Path) -> list[Any]:
     return sorted([path.name, path.stat().st_size] for path in folder.iterdir() if path.is_file())
 
 
+def model_identity(model: Path | str) -> Any:
+    """What tells one model from another: the files of a folder, else its name on the hub."""
+    return weights_name(Path(model)) if Path(model).is_dir() else str(model)
+
+
 class Embedder:
     """Texts to rows of unit length, by BGE-M3 or another model that FlagEmbedding loads: from its folder, or by a hub
     id that is cached on this machine. Loaded at the first call."""

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
 TOKENS_VERSION = "icu words + pairs, 1"
 """Names how `tokenise` works, for indexes that are kept; change it with the function."""
 
+_PLAIN_WORD = re.compile(r"\w+(?:(?:(?<=[a-z])['.:](?=[a-z])|(?<=[0-9])['.,;](?=[0-9]))\w+)*", re.ASCII)
+"""Unicode's rules for words where a text is ASCII in small letters: ten times as quick as ICU, and the same (a test
+compares)."""
+
 
 def tokenise(text: str) -> list[str]:
     """Words by Unicode's rules (a dictionary parts Chinese, Japanese and Thai), and character pairs of those scripts,
     which find what the dictionary cut elsewhere."""
     lowered = text.lower()
-    tokens = [word for word in _words(lowered) if any(ch.isalnum() for ch in word)]
+    if lowered.isascii():
+        return [word for word in _PLAIN_WORD.findall(lowered) if word.strip("_")]
+    tokens = words_by_icu(lowered)
     for run in _unsegmented().findall(lowered):
         tokens.extend(run[i : i + 2] for i in range(len(run) - 1))
     return tokens
 
 
-def _words(text: str) -> list[str]:
+def words_by_icu(text: str) -> list[str]:
     from icu4py.breakers import WordBreaker
 
-    return list(WordBreaker(text, "root"))
+    return [word for word in WordBreaker(text, "root") if any(ch.isalnum() for ch in word)]
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from seedbed.suite import Benchmark, Case
 from seedbed.suites.kit.repeats import repeated
 from seedbed.suites.kit.rows import Row
 from seedbed.suites.prompt_optimization import split_rules
-from seedbed.suites.prompt_optimization.files import DATA, load, read_corpus
+from seedbed.suites.prompt_optimization.files import DATA, corpus_file, load
 from seedbed.suites.prompt_optimization.options import (
     AimeOptions,
     HoverOptions,
@@ -21,7 +21,7 @@ from seedbed.suites.prompt_optimization.options import (
     PapillonOptions,
     SplitOptions,
 )
-from seedbed.suites.prompt_optimization.retrieval import Corpus
+from seedbed.suites.prompt_optimization.retrieval import Corpus, read_articles
 
 _BOXED = re.compile(r"\\(?:boxed|framebox)\{\s*(\d+)\s*\}")
 
@@ -42,20 +42,21 @@ def hotpot(options: SplitOptions) -> Benchmark:
         )
 
     made = load("HotpotQABench", options, make, split_rules.HOTPOT)
-    articles = read_corpus(options.path, "HotpotQABench") or list(contexts.items())
+    file = corpus_file(options.path, "HotpotQABench")
+    articles = read_articles(file) if file else list(contexts.items())
     return replace(made, resources={"kind": "hotpot", "corpus": Corpus(articles)})
 
 
 def hover(options: HoverOptions) -> Benchmark:
     """HoVer claims and the articles they are searched in, without which no claim can be worked on."""
     made = hover_claims(options)
-    articles = read_corpus(options.path, "hoverBench")
-    if not articles:
+    file = corpus_file(options.path, "hoverBench")
+    if file is None:
         at = options.path or DATA / "hoverBench"
         raise UserError(
             f"{at}: HoVer has no articles to search in; put them as corpus.jsonl {{title, text}} beside it."
         )
-    return replace(made, resources={"kind": "hover", "corpus": Corpus(articles)})
+    return replace(made, resources={"kind": "hover", "corpus": Corpus(read_articles(file))})
 
 
 def hover_claims(options: HoverOptions) -> Benchmark:

@@ -54,13 +54,11 @@ def load(benchmark: str, options: SplitOptions, make: MakeCase, rule: SplitRule)
     return Benchmark(benchmark, test=test, train=splits.train, val=splits.val, excluded=excluded)
 
 
-def read_corpus(path: Path | None, benchmark: str) -> list[tuple[str, str]]:
-    """(title, text) of the corpus.jsonl beside a benchmark's cases; empty where there is none."""
+def corpus_file(path: Path | None, benchmark: str) -> Path | None:
+    """The corpus.jsonl beside a benchmark's cases, if there is one."""
     folder = path or DATA / benchmark
     file = folder / _CORPUS if folder.is_dir() else folder.with_name(_CORPUS)
-    if not file.exists():
-        return []
-    return [(row.text("title"), _article(row)) for row in read_rows(file, shape="{title, text}")]
+    return file if file.exists() else None
 
 
 def _rows(read: Iterable[Row], make: MakeCase, excluded: dict[str, int]) -> list[Case | None]:
@@ -136,10 +134,3 @@ def _cases(rows: Rows) -> list[Case]:
 
 def _reasons(excluded: Mapping[str, int]) -> str:
     return "".join(f"; {count} left out: {reason}" for reason, count in excluded.items())
-
-
-def _article(row: Row) -> str:
-    """Its text, or its sentences as they follow each other."""
-    name = "text" if row.data.get("text") is not None else "sentences"
-    row.need("text", "sentences")
-    return "".join(row.texts(name))

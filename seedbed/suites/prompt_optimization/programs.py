@@ -36,10 +36,10 @@ class HotpotMultiHop(Program):
         self._k = options.top_k
 
     async def aforward(self, question: str) -> dspy.Prediction:
-        first = self._corpus.search(question, self._k)
+        first = await self._corpus.search(question, self._k)
         summary_1 = (await self.summarize1.acall(question=question, passages=passages(first))).summary
         query = (await self.create_query_hop2.acall(question=question, summary_1=summary_1)).query
-        second = self._corpus.search(query, self._k)
+        second = await self._corpus.search(query, self._k)
         found = await self.summarize2.acall(question=question, context=summary_1, passages=passages(second))
         reply = await self.generate_answer.acall(question=question, summary_1=summary_1, summary_2=found.summary)
         return dspy.Prediction(answer=reply.answer, titles=_titles(first, second), queries=[query])
@@ -59,13 +59,13 @@ class HoverMultiHop(Program):
         self._k = options.top_k
 
     async def aforward(self, claim: str) -> dspy.Prediction:
-        first = self._corpus.search(claim, self._k)
+        first = await self._corpus.search(claim, self._k)
         summary_1 = (await self.summarize1.acall(claim=claim, passages=passages(first))).summary
         query_2 = (await self.create_query_hop2.acall(claim=claim, summary_1=summary_1)).query
-        second = self._corpus.search(query_2, self._k)
+        second = await self._corpus.search(query_2, self._k)
         found = await self.summarize2.acall(claim=claim, context=summary_1, passages=passages(second))
         query_3 = (await self.create_query_hop3.acall(claim=claim, summary_1=summary_1, summary_2=found.summary)).query
-        third = self._corpus.search(query_3, self._k)
+        third = await self._corpus.search(query_3, self._k)
         return dspy.Prediction(titles=_titles(first, second, third), queries=[query_2, query_3])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from seedbed.errors import UserError
@@ -13,7 +13,7 @@ from seedbed.suites.kit.rows import UniqueIds, read_rows
 from seedbed.suites.rag_quality import SUITE
 from seedbed.suites.rag_quality.evalcase import EvalCase
 from seedbed.suites.rag_quality.options import CaseOptions
-from seedbed.suites.rag_quality.retrieval import Passage
+from seedbed.suites.rag_quality.retrieval import Passage, Passages, passages_of, read_passages
 from seedbed.suites.rag_quality.zeval import as_ours
 from seedbed.sweep.registry import nearest
 
@@ -81,10 +81,10 @@ def _of_languages(path: Path, cases: Mapping[str, EvalCase], languages: list[str
     return {key: case for key, case in cases.items() if languages is None or language_of(case) in languages}
 
 
-def _passages(file: Path, cases: Iterable[EvalCase]) -> list[Passage]:
+def _passages(file: Path, cases: Iterable[EvalCase]) -> Passages:
     """Of the documents' file, or, where there is none, every text that the cases hold, once."""
     if file.exists():
-        return list(_document_passages(file))
+        return read_passages(file)
     found: dict[str, Passage] = {}
     for case in cases:
         for unit in case.source_units:
@@ -92,12 +92,4 @@ def _passages(file: Path, cases: Iterable[EvalCase]) -> list[Passage]:
                 found.setdefault(text, Passage(str(unit.get("unit_id", "")), text))
         for text in (*case.ground_truth_contexts, *(case.retrieved_contexts or ())):
             found.setdefault(text, Passage(hash_json(text)[:12], text))
-    return list(found.values())
-
-
-def _document_passages(path: Path) -> Iterator[Passage]:
-    """A row a document; its paragraphs are the passages."""
-    for row in read_rows(path, shape="{document_id, text}"):
-        for place, text in enumerate(row.text("text").split("\n\n"), start=1):
-            if text.strip():
-                yield Passage(f"{row.identity('document_id')}#{place}", text.strip())
+    return passages_of(found.values())

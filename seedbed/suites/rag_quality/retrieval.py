@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from seedbed.suites.kit.bm25 import Bm25
-from seedbed.suites.kit.tokenise import tokenise
+import orjson
+
+from seedbed.suites.kit.retrieval.collection import Collection, read_collection
+from seedbed.suites.kit.retrieval.recipe import Recipe
+from seedbed.suites.kit.retrieval.search_threads import in_search_thread
+from seedbed.suites.kit.retrieval.vectors import VectorIndex, kept_vectors
+from seedbed.suites.kit.rows import Row
+from seedbed.suites.kit.tokenise import TOKENS_VERSION, tokenise
 
 if TYPE_CHECKING:
-    from seedbed.suites.kit.embedding import Vectors
     from seedbed.suites.rag_quality.embedding import Embedder
 
 
@@ -21,31 +27,79 @@ class Passage:
     text: str
 
 
-class Bm25Index:
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self._passages = tuple(passages)
-        self._index = Bm25([tokenise(passage.text) for passage in self._passages])
+Passages = Collection[Passage]
 
-    def search(self, question: str, k: int) -> list[Passage]:
-        """The best k, best first, ties in document order; none that shares no word with the question."""
-        return [self._passages[place] for place, _ in self._index.best(tokenise(question), k)]
+
+def passages_of(passages: Iterable[Passage]) -> Passages:
+    """Passages that are at hand."""
+    return Collection(list(passages), _text, tokenise)
+
+
+def read_passages(file: Path) -> Passages:
+    """A row a document; its paragraphs are the passages."""
+    return read_collection(file, _RECIPE)
 
 
 class DenseIndex:
-    """Passages by the cosine of their embeddings with the question's."""
+    """Passages by the cosine of their embeddings with the question's. The vectors are kept under `folder`; `model`
+    names what makes them."""
 
-    def __init__(self, passages: Sequence[Passage], embedder: Embedder) -> None:
-        self._passages = tuple(passages)
-        self._embedder = embedder
-        self._lock = threading.Lock()
-        self._vectors: Vectors | None = None
+    def __init__(self, passages: Passages, embedder: Embedder, model: Any, folder: Path) -> None:
+        self._passages, self._embedder = passages, embedder
+        self._model, self._folder = model, folder
+        self._opening = threading.Lock()
+        self._vectors: VectorIndex | None = None
 
-    def search(self, question: str, k: int) -> list[Passage]:
-        if not self._passages:
-            return []
-        with self._lock:  # models are not safe to call from two threads
+    async def search(self, question: str, k: int) -> list[Passage]:
+        return await in_search_thread(self._search, question, k) if len(self._passages) else []
+
+    def _search(self, question: str, k: int) -> list[Passage]:
+        with self._opening:
             if self._vectors is None:
-                self._vectors = self._embedder([passage.text for passage in self._passages])
-            scores = self._vectors @ self._embedder([question])[0]
-        ranked = sorted(enumerate(scores.tolist()), key=lambda pair: (-pair[1], pair[0]))
-        return [self._passages[index] for index, _ in ranked[:k]]
+                texts = _Texts(self._passages.things)
+                made_from = [self._model, self._passages.name or list(texts)]
+                self._vectors = kept_vectors(self._folder, made_from, texts, self._embedder, "the passages")
+        found = self._vectors.best(self._embedder([question]), k)
+        return [self._passages.things[place] for place, _ in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    passages: Sequence[Passage]
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def __iter__(self) -> Iterator[str]:
+        return (passage.text for passage in self.passages)
+
+
+def _paragraphs(row: Row) -> list[Passage]:
+    return [
+        Passage(f"{row.identity('document_id')}#{place}", text.strip())
+        for place, text in enumerate(row.text("text").split("\n\n"), start=1)
+        if text.strip()
+    ]
+
+
+def _text(passage: Passage) -> str:
+    return passage.text
+
+
+def _dump(passage: Passage) -> bytes:
+    return orjson.dumps([passage.passage_id, passage.text])
+
+
+def _load(data: bytes) -> Passage:
+    return Passage(*orjson.loads(data))
+
+
+_RECIPE: Recipe[Passage] = Recipe(
+    shape="{document_id, text}",
+    make=_paragraphs,
+    text=_text,
+    tokens=tokenise,
+    dump=_dump,
+    load=_load,
+    version=["paragraphs, 1", TOKENS_VERSION],
+)

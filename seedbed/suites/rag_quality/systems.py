@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dspy
 
 from seedbed.suite import Options, PhaseContext
-from seedbed.suites.kit.embedding import Embedder
+from seedbed.suites.kit.embedding import Embedder, model_identity
 from seedbed.suites.rag_quality.evalcase import EvalCase
 from seedbed.suites.rag_quality.options import DenseOptions, RagOptions
-from seedbed.suites.rag_quality.retrieval import Bm25Index, DenseIndex
+from seedbed.suites.rag_quality.retrieval import DenseIndex, Passages
 
 
 class AnswerFromContexts(dspy.Signature):
@@ -46,22 +45,24 @@ class _Reader(dspy.Module):
 class Bm25Rag(_Reader):
     def __init__(self, context: PhaseContext, options: RagOptions) -> None:
         super().__init__()
-        self._index = Bm25Index(context.benchmark.resources["passages"])
+        self._passages: Passages = context.benchmark.resources["passages"]
         self._top_k = options.top_k
 
     async def aforward(self, question: str, **_: Any) -> dspy.Prediction:
-        found = self._index.search(question, self._top_k)
-        return await self.read(question, [passage.text for passage in found])
+        found = await self._passages.search(question, self._top_k)
+        return await self.read(question, [passage.text for passage, _ in found])
 
 
 class DenseRag(_Reader):
     def __init__(self, context: PhaseContext, options: DenseOptions) -> None:
         super().__init__()
-        self._index = DenseIndex(context.benchmark.resources["passages"], Embedder(options.embedder).ready())
+        passages: Passages = context.benchmark.resources["passages"]
+        embedder, folder = Embedder(options.embedder).ready(), context.cache_dir / "rag_quality"
+        self._index = DenseIndex(passages, embedder, model_identity(options.embedder), folder)
         self._top_k = options.top_k
 
     async def aforward(self, question: str, **_: Any) -> dspy.Prediction:
-        found = await asyncio.to_thread(self._index.search, question, self._top_k)
+        found = await self._index.search(question, self._top_k)
         return await self.read(question, [passage.text for passage in found])
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from seedbed.suites.crosslingual.bm25 import Bm25Index
-from seedbed.suites.crosslingual.dense import DenseIndex
-from seedbed.suites.crosslingual.diskcache import build_once, folder_for
-from seedbed.suites.kit.tokenise import tokenise
+from seedbed.suites.crosslingual.cases import case_of
+from seedbed.suites.crosslingual.documents import Document, read_corpus, searchable
+from seedbed.suites.crosslingual.leaks import Leaks
+from seedbed.suites.kit.retrieval import collection
+from seedbed.suites.kit.retrieval.collection import Collection
 from tests.support.loopback import Loopback
 from tests.unit.suites.crosslingual.conftest import MakeSweep
 
@@ -24,53 +25,38 @@ TEXTS = [
 ]
 
 
+def of(texts: list[str]) -> Collection[Document]:
+    return searchable(Document(str(i), "de", "", text) for i, text in enumerate(texts))
+
+
 @pytest.mark.parametrize(
     ("question", "best"),
     [("本州岛在哪里", 0), ("ทะเลสาบไบคาลลึกเท่าไร", 1), ("Wohin fließt der Nil?", 2), ("東京タワーの高さ", 3)],
 )
-def test_bm25_finds_texts_in_scripts_without_spaces(tmp_path: Path, question: str, best: int) -> None:
-    assert Bm25Index(TEXTS, tmp_path).search(question, 2)[0][0] == best
+def test_bm25_finds_texts_in_scripts_without_spaces(question: str, best: int) -> None:
+    assert of(TEXTS).best(question, 2)[0][0] == best
 
 
-def test_a_text_that_shares_nothing_is_no_candidate(tmp_path: Path) -> None:
-    assert Bm25Index(TEXTS, tmp_path).search("quokka", 4) == []
-    assert Bm25Index(TEXTS, tmp_path).search("?!", 4) == []
-    assert Bm25Index(["...", "!"], tmp_path).search("anything", 4) == []
+def test_a_text_that_shares_nothing_is_no_candidate() -> None:
+    assert of(TEXTS).best("quokka", 4) == []
+    assert of(TEXTS).best("?!", 4) == []
+    assert of(["...", "!"]).best("anything", 4) == []
 
 
-def test_chinese_is_indexed_by_words_and_by_pairs_of_characters() -> None:
-    assert {"富士", "士山"} <= set(tokenise("富士山"))
-
-
-def test_an_index_is_built_once_and_then_mapped_from_disk(tmp_path: Path) -> None:
-    first = Bm25Index(TEXTS, tmp_path).search("Nil", 4)
-    (folder,) = (tmp_path / "crosslingual").iterdir()
-    made = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
-    again = Bm25Index(TEXTS, tmp_path)
-    assert again.search("Nil", 4) == first
-    assert isinstance(again._index._built().scores["data"], np.memmap)
-    assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == made
-    Bm25Index([*TEXTS, "more"], tmp_path)
-    assert len(list((tmp_path / "crosslingual").iterdir())) == 2
-
-
-def test_an_index_that_could_not_be_built_leaves_nothing_behind(tmp_path: Path) -> None:
-    def fail(folder: Path) -> None:
-        (folder / "half").write_text("x")
-        raise RuntimeError("disk full")
-
-    folder = folder_for(tmp_path, "bm25", ["x"])
-    with pytest.raises(RuntimeError, match="disk full"):
-        build_once(folder, fail)
-    assert list(folder.parent.iterdir()) == []
-
-
-def test_vectors_are_compared_by_their_cosine_and_mapped(tmp_path: Path) -> None:
-    DenseIndex.save(tmp_path, np.array([[1, 0], [10, 10], [-1, 0]], dtype=np.float32))
-    index = DenseIndex(tmp_path)
-    found = index.search(np.array([[2, 0]], dtype=np.float32), 3)
-    assert [(place, round(score, 4)) for place, score in found] == [(0, 1.0), (1, 0.7071)]
-    assert isinstance(index._vectors, np.memmap)
+def test_a_large_corpus_is_kept_with_its_leaks_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file above the bound is searched from disk, with the documents and counts that it has in memory."""
+    monkeypatch.setenv("SEEDBED_HOME", str(tmp_path / "home"))
+    rows = [{"doc_id": str(i), "lang": "de", "text": text, "titles": {"en": "x"}} for i, text in enumerate(TEXTS)]
+    rows.append({"doc_id": "leak", "lang": "de", "text": "Der Nil", "built_from": ["q1"]})
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    leaks = Leaks([case_of("q1:de", "q1", "de", "Wohin?", ["Meer"])])
+    in_memory = read_corpus(tmp_path / "corpus.jsonl", leaks)
+    monkeypatch.setattr(collection, "IN_MEMORY", 0)
+    kept = read_corpus(tmp_path / "corpus.jsonl", leaks)
+    assert kept.name
+    assert list(kept.things) == list(in_memory.things)
+    assert kept.excluded == in_memory.excluded == {"document built from an answer": 1}
+    assert kept.best("Nil", 4) == in_memory.best("Nil", 4)
 
 
 def test_an_endpoint_s_embeddings_find_documents_and_are_on_the_ledger(sweep: MakeSweep) -> None:
@@ -124,7 +110,7 @@ def test_bge_m3_and_a_reranker_from_local_folders_give_the_same_candidates_to_al
 
 
 def test_equal_questions_are_searched_for_once(tmp_path: Path) -> None:
-    from seedbed.suites.crosslingual.retrieval import Corpus, Document
+    from seedbed.suites.crosslingual.retrieval import Corpus
 
     class Context:
         cache_dir = tmp_path

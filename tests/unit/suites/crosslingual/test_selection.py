@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seedbed.suites.crosslingual.retrieval import Candidate, Document
+from seedbed.suites.crosslingual.documents import Document
+from seedbed.suites.crosslingual.retrieval import Candidate
 from seedbed.suites.crosslingual.segments import segments, tokens_of
 from seedbed.suites.crosslingual.selection import Item, confidence, greedy, pivot_of, select, select_all
 

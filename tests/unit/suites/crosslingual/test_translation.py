@@ -10,10 +10,11 @@ import pytest
 
 from seedbed.lm.types import Attempt
 from seedbed.offline import OfflineOptions, OfflineProvider
+from seedbed.suites.crosslingual.documents import Document
 from seedbed.suites.crosslingual.evidence import Block, ordered, shown, translated, untranslated
 from seedbed.suites.crosslingual.fidelity import aligned_share, slot_consistency
 from seedbed.suites.crosslingual.judge import JudgeAnswer
-from seedbed.suites.crosslingual.retrieval import Candidate, Document
+from seedbed.suites.crosslingual.retrieval import Candidate
 from seedbed.suites.crosslingual.translation import Translate
 
 FUJI = "Der Fuji ist 3776 Meter hoch. Der Fuji liegt auf der Insel Honshu."

@@ -13,15 +13,16 @@ from seedbed.errors import UserError
 from seedbed.suite import Options
 from seedbed.suites.contract_risk.cases import read_cases as read_clauses
 from seedbed.suites.contract_risk.knowledge import read_law_texts, read_rules
-from seedbed.suites.crosslingual.cases import load_folder, read_corpus
+from seedbed.suites.crosslingual.cases import load_folder
+from seedbed.suites.crosslingual.documents import read_corpus
 from seedbed.suites.crosslingual.options import CorpusOptions
 from seedbed.suites.crosslingual.public_sets import load_mkqa
 from seedbed.suites.crosslingual.score_file import score_file
 from seedbed.suites.finance_dialog.cases import read_dialogues
 from seedbed.suites.finance_dialog.traces import read_traces
 from seedbed.suites.prompt_optimization.benchmarks import hotpot
-from seedbed.suites.prompt_optimization.files import read_corpus as read_articles
 from seedbed.suites.prompt_optimization.options import ScoreOptions, SplitOptions
+from seedbed.suites.prompt_optimization.retrieval import read_articles
 from seedbed.suites.prompt_optimization.score_file import score_file as score_programs
 from seedbed.suites.rag_quality.cases import load as load_rag_cases
 from seedbed.suites.rag_quality.cases import read_cases as read_rag_cases
@@ -43,8 +44,7 @@ AIME = {"sample_id": "ai042#0", "answer": "7"}
 
 
 def _articles(path: Path) -> object:
-    path.rename(path.parent / "corpus.jsonl")
-    return read_articles(path.parent, "hoverBench")
+    return read_articles(path.rename(path.parent / "corpus.jsonl"))
 
 
 def _questions(path: Path) -> object:

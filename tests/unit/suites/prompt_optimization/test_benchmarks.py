@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -135,9 +136,9 @@ def test_a_prompt_that_cannot_be_checked_is_left_out_and_counted(tmp_path: Path)
 
 def test_searching_without_a_corpus_says_what_to_do() -> None:
     with pytest.raises(UserError, match=r"corpus\.jsonl"):
-        Corpus([]).search("anything", 3)
+        asyncio.run(Corpus([]).search("anything", 3))
 
 
 def test_equal_scores_keep_the_order_of_the_corpus() -> None:
     corpus = Corpus([("A", "red fox"), ("B", "red fox"), ("C", "blue whale")])
-    assert [title for title, _ in corpus.search("red fox", 2)] == ["A", "B"]
+    assert [title for title, _ in asyncio.run(corpus.search("red fox", 2))] == ["A", "B"]

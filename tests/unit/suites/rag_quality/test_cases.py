@@ -37,7 +37,7 @@ def test_a_file_without_documents_is_searched_in_its_own_texts(tmp_path: Path) -
     file = write(
         tmp_path / "c.jsonl", {"question": "q?", "ground_truth_contexts": ["one"], "retrieved_contexts": ["two"]}
     )
-    assert [p.text for p in load(CaseOptions(path=file)).resources["passages"]] == ["one", "two"]
+    assert [p.text for p in load(CaseOptions(path=file)).resources["passages"].things] == ["one", "two"]
 
 
 def test_languages_and_limit_are_counted_as_excluded() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from seedbed.phases.run import run_phase
 from seedbed.storage.store import Store, read_jsonl
 from seedbed.suite import CellResult, Figure, Table
 from seedbed.suites.rag_quality.report import console, report
-from seedbed.suites.rag_quality.retrieval import Bm25Index, DenseIndex, Passage
+from seedbed.suites.rag_quality.retrieval import DenseIndex, Passage, passages_of
 from seedbed.sweep.config import load_config
 from seedbed.sweep.plan import make_plan
 
@@ -115,16 +117,17 @@ def test_the_report_has_tables_and_a_drawing(cells: dict[str, CellResult]) -> No
 
 
 def test_bm25_finds_across_scripts_and_leaves_out_strangers() -> None:
-    index = Bm25Index([Passage("a", "渡轮横渡江面需要18分钟"), Passage("b", "The library has 96 seats")])
-    assert [p.passage_id for p in index.search("横渡江面要多久", 2)] == ["a"]
-    assert [p.passage_id for p in index.search("How many seats?", 2)] == ["b"]
-    assert index.search("???", 2) == []
+    index = passages_of([Passage("a", "渡轮横渡江面需要18分钟"), Passage("b", "The library has 96 seats")])
+    assert [p.passage_id for p, _ in asyncio.run(index.search("横渡江面要多久", 2))] == ["a"]
+    assert [p.passage_id for p, _ in asyncio.run(index.search("How many seats?", 2))] == ["b"]
+    assert asyncio.run(index.search("???", 2)) == []
 
 
-def test_dense_search_ranks_by_cosine() -> None:
+def test_dense_search_ranks_by_cosine(tmp_path: Path) -> None:
     def by_letters(texts: Sequence[str]) -> Any:
         counts = np.array([[text.count(letter) + 1e-6 for letter in "abc"] for text in texts], dtype=np.float32)
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
-    index = DenseIndex([Passage("a", "aaa"), Passage("b", "bbb"), Passage("ab", "aab")], by_letters)
-    assert [p.passage_id for p in index.search("a", 2)] == ["a", "ab"]
+    passages = passages_of([Passage("a", "aaa"), Passage("b", "bbb"), Passage("ab", "aab")])
+    index = DenseIndex(passages, by_letters, "letters", tmp_path)
+    assert [p.passage_id for p in asyncio.run(index.search("a", 2))] == ["a", "ab"]

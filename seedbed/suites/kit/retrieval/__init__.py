@@ -1,0 +1,1 @@
+"""Texts found by their words or their vectors, for all suites: a handful in memory, millions mapped from a disk."""

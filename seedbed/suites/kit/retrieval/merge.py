@@ -1,0 +1,124 @@
+"""Blocks into one index with the scores of BM25, a range of words after the other: what is in memory at one time does
+not grow with the corpus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seedbed.suites.kit.retrieval.blocks import Block
+from seedbed.suites.kit.retrieval.terms import Terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+K1, B = 1.5, 0.75
+"""Lucene's variant of BM25 with the constants of the package bm25s, whose scores these are to the bit."""
+_AT_ONCE = 4_000_000
+"""Postings of a range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The postings of some words that follow each other."""
+
+    places: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    peaks: NDArray[np.float32]
+    """The highest weight of each word."""
+
+
+class Merge:
+    """The words of all blocks in order, and what each adds to the score of a text."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        import numpy as np
+
+        self._blocks = blocks
+        self.terms, self._numbers = _joined([block.terms for block in blocks])
+        self.n_texts = sum(len(block.lengths) for block in blocks)
+        found = np.zeros(len(self.terms), dtype=np.int64)
+        for numbers, block in zip(self._numbers, blocks, strict=True):
+            found[numbers] += np.diff(block.starts)
+        self.starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(found)])
+        self._rarity = _rarity(found, self.n_texts)
+        lengths = np.concatenate([block.lengths for block in blocks]).astype(np.float64)
+        # Of texts without a token there is no average, and no posting that would need it.
+        self._norms = K1 * ((1 - B) + B * lengths / lengths.mean()) if lengths.any() else lengths
+
+    def ranges(self) -> Iterator[Range]:
+        import numpy as np
+
+        low = 0
+        while low < len(self.terms):
+            end = int(np.searchsorted(self.starts, self.starts[low] + _AT_ONCE, side="right")) - 1
+            high = min(max(low + 1, end), len(self.terms))
+            yield self._range(low, high)
+            low = high
+
+    def _range(self, low: int, high: int) -> Range:
+        import numpy as np
+
+        begin = self.starts[low:high] - self.starts[low]
+        size = int(self.starts[high] - self.starts[low])
+        places, counts = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.float32)
+        free = begin.copy()
+        # Blocks are in the order of the texts, so the texts of a word are too.
+        for numbers, block in zip(self._numbers, self._blocks, strict=True):
+            first, last = np.searchsorted(numbers, [low, high])
+            start, end = int(block.starts[first]), int(block.starts[last])
+            own = numbers[first:last] - low
+            each = np.diff(block.starts[first : last + 1])
+            target = np.repeat(free[own] - (block.starts[first:last] - start), each) + np.arange(end - start)
+            places[target] = block.places[start:end]
+            counts[target] = block.counts[start:end]
+            free[own] += each
+        rarity = np.repeat(self._rarity[low:high], np.diff(self.starts[low : high + 1]))
+        weights = (rarity * (counts / (self._norms[places] + counts))).astype(np.float32)
+        return Range(places, weights, np.maximum.reduceat(weights, begin))
+
+
+def _joined(parts: Sequence[Terms]) -> tuple[Terms, list[NDArray[np.int32]]]:
+    """All words once, sorted, and for each part the numbers of its words among them."""
+    import numpy as np
+    import pyarrow as arrow
+    from pyarrow import compute
+
+    kind = arrow.large_binary()
+    arrays = [
+        arrow.Array.from_buffers(
+            kind,
+            len(part),
+            [None, arrow.py_buffer(np.concatenate([np.zeros(1, dtype=np.int64), part.ends])), _buffer(part)],
+        )
+        for part in parts
+    ]
+    known = arrow.concat_arrays(arrays).dictionary_encode()
+    order: Any = compute.call_function("array_sort_indices", [known.dictionary])
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    numbers = rank[known.indices.to_numpy()]
+    words = known.dictionary.take(order)
+    _, ends, letters = words.buffers()
+    joined = Terms(
+        np.frombuffer(letters or b"", dtype=np.uint8), np.frombuffer(ends, dtype=np.int64)[1 : len(words) + 1]
+    )
+    return joined, list(np.split(numbers, np.cumsum([len(part) for part in parts])[:-1]))
+
+
+def _buffer(terms: Terms) -> object:
+    import pyarrow as arrow
+
+    return arrow.py_buffer(terms.letters if len(terms.letters) else b"")
+
+
+def _rarity(found: NDArray[np.int64], n_texts: int) -> NDArray[np.float32]:
+    """By the logarithm of the standard library, a time for each number of texts: numpy's may differ in the last bit."""
+    import numpy as np
+
+    different, which = np.unique(found, return_inverse=True)
+    values = [math.log(1 + (n_texts - n + 0.5) / (n + 0.5)) for n in different.tolist()]
+    return np.array(values, dtype=np.float32)[which]

@@ -9,7 +9,8 @@ from typing import Any
 
 from seedbed.cli.main import EXIT_OK
 from seedbed.lm.ledger.database import open_database
-from seedbed.lm.ledger.reads import cost_rows
+from seedbed.lm.ledger.reads import cost_sums
+from seedbed.lm.ledger.settled import settle
 from seedbed.phases.context import open_run
 from seedbed.phases.summary import cost_table, dollars
 from seedbed.storage.paths import as_root
@@ -19,7 +20,10 @@ from seedbed.storage.store import Store, read_json
 def run(arguments: argparse.Namespace) -> int:
     store = Store(as_root(arguments.out))
     run = open_run(str(store.latest_sweep(arguments.sweep)))
-    rows = [*cost_rows(open_database(run.ledger_url), arguments.sweep), *_uncounted(run.folder / "summary.json")]
+    engine = open_database(run.ledger_url)
+    settle(engine)
+    rows = [*cost_sums(engine, arguments.sweep), *_uncounted(run.folder / "summary.json")]
+    engine.dispose()
     columns, cells = cost_table(rows)
     widths = [max(len(row[i]) for row in [columns, *cells]) for i in range(len(columns))]
     for line in [columns, *cells]:

@@ -13,7 +13,8 @@ from sqlalchemy import Engine
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.lm.ledger.database import open_database, sqlite_url
-from seedbed.lm.ledger.upkeep import export_ledger, export_rows, prune, stats, stored
+from seedbed.lm.ledger.prune import prune
+from seedbed.lm.ledger.upkeep import export_ledger, export_rows, stats, stored
 from seedbed.lm.ledger.why import OneRunOnly, first_difference
 from seedbed.storage.objects import staged
 from seedbed.storage.redact import redact
@@ -116,8 +117,12 @@ def _prune(engine: Engine, sweep: str | None, days: float | None, *, apply: bool
     if sweep is None and days is None:
         raise UserError("say what to drop: --older-than DAYS, --sweep NAME, or both.")
     before = None if days is None else time.time() - days * _DAY_S
-    answers, size = prune(engine, before=before, sweep=sweep, apply=apply)
-    what = f"{answers} stored answers, {size / 1e6:.1f} MB"
+    done = prune(engine, before=before, sweep=sweep, apply=apply)
+    what = f"{done.answers} stored answers, {done.size / 1e6:.1f} MB"
+    if done.interrupted:
+        raise UserError(
+            f"dropped {what} and left the rest: a sweep began meanwhile ({done.interrupted}); prune again after it."
+        )
     print(
         f"dropped {what}; the account of calls and dollars stays" if apply else f"would drop {what}; add --yes to do it"
     )

@@ -19,6 +19,7 @@ from seedbed.lm.concurrency_search import ConcurrencySearch
 from seedbed.sweep.model_config import Limits
 
 _DEFAULT_PAUSE_S = 1.0
+_SAVED_S = 0.25
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -181,18 +182,22 @@ class Limiter:
 
 
 class _Bucket:
-    """So much a minute, with at most one second's worth saved up, so that a start is no burst."""
+    """So much a minute, with at most a quarter of a second's worth saved up, so that a start is no burst. What can be
+    saved up is taken off the rate: with it no minute has more than it may."""
 
     def __init__(self, per_minute: float) -> None:
-        self._rate = per_minute / 60.0
-        self._level = self._size = max(1.0, self._rate)
         self._at = time.monotonic()
+        self._measure(per_minute)
+        self._level = self._size
 
     def set_rate(self, per_minute: float) -> None:
         self._fill()
-        self._rate = per_minute / 60.0
-        self._size = max(1.0, self._rate)
+        self._measure(per_minute)
         self._level = min(self._level, self._size)
+
+    def _measure(self, per_minute: float) -> None:
+        self._size = max(1.0, per_minute * _SAVED_S / 60.0)
+        self._rate = (per_minute - (self._size - 1.0)) / 60.0
 
     def take(self, amount: float) -> float:
         """Take now, going into debt if need be; returns how long to wait until the debt is paid."""

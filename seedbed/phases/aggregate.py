@@ -12,6 +12,7 @@ from seedbed.lm.ledger.reads import call_span, cost_rows
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.publish import Choices, publish
 from seedbed.phases.score_tables import group_metrics
+from seedbed.storage.markers import Wanted, done_markers
 from seedbed.storage.redact import telling_no_secret
 from seedbed.storage.store import read_json, read_jsonl, write_json
 from seedbed.suite import Metric, ScoreRow, resolve
@@ -80,11 +81,8 @@ def publish_again(run: SweepRun, choices: Choices) -> bool:
 
 def finished_cells(run: SweepRun) -> set[str]:
     """Ids of the cells whose scores lie on the disk."""
-    return {
-        cell.id
-        for cell in run.plan.cells
-        if run.store.done(cell, "score", cell.key("score"), run.generation) is not None
-    }
+    wanted = [Wanted(cell, "score", cell.key("score")) for cell in run.plan.cells]
+    return {cell for cell, _ in done_markers(run.store, wanted, run.generation)}
 
 
 def _cell_metrics(run: SweepRun, cell: Cell) -> dict[str, Any]:

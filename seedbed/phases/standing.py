@@ -16,14 +16,17 @@ from sqlalchemy import Engine
 from seedbed.lm.ledger.progress import CallProgress, call_progress
 from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.phases.context import SweepRun
+from seedbed.storage.markers import Wanted, done_markers
 from seedbed.storage.store import read_json
-from seedbed.sweep.cell import Cell, Phase
+from seedbed.sweep.cell import Cell
 
 RECENT_S = 60.0
 """Over which the rate of calls is taken."""
 _STARTING_S = 120.0
 """A run without a call yet is taken to be starting for so long."""
 
+Markers = Mapping[tuple[str, str], Mapping[str, Any]]
+"""By cell id and phase."""
 CellState = Literal["cached", "done", "running", "failed", "waiting"]
 
 
@@ -132,14 +135,18 @@ def looking_at(run: SweepRun) -> Iterator[Callable[[], Standing]]:
 def look(run: SweepRun, engine: Engine, settled: dict[str, CellStanding]) -> Standing:
     """What is seen now; cells that are done go into `settled`, or come from it."""
     now, began = time.time(), started_at(run.folder.name).timestamp()
-    calls = call_progress(engine, run.plan.config.name, run.generation, now - RECENT_S)
+    unseen = [cell for cell in run.plan.cells if cell.id not in settled]
+    wanted = [Wanted(cell, phase, cell.key(phase)) for cell in unseen for phase in cell.phases]
+    markers = done_markers(run.store, wanted, run.generation)
+    unfinished = [cell.id for cell in unseen if (cell.id, cell.phases[-1]) not in markers]
+    calls = call_progress(engine, run.plan.config.name, run.generation, now - RECENT_S, unfinished)
     path = run.folder / "summary.json"
     summary = read_json(path) if path.exists() else None
     missing = summary["missing"] if summary else []
     failed = {row["cell"] for row in missing}
     cells: list[CellStanding] = []
     for cell in run.plan.cells:
-        seen = settled.get(cell.id) or _cell(run, cell, calls, began, failed)
+        seen = settled.get(cell.id) or _cell(run, cell, calls, began, failed, markers)
         if seen.finished_at is not None:
             settled[cell.id] = seen
         cells.append(seen)
@@ -163,16 +170,17 @@ def _status(cells: Sequence[CellStanding], calls: CallProgress, elapsed_s: float
     return "starting" if not begun and elapsed_s < _STARTING_S else "stopped"
 
 
-def _cell(run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: set[str]) -> CellStanding:
+def _cell(
+    run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: set[str], markers: Markers
+) -> CellStanding:
     size = run.samples(cell)
     known: dict[str, Any] = {"id": cell.id, "title": cell.title, "n_phases": len(cell.phases), "size": size}
-    # The last first: where it is done, so are the others.
-    last = _marker(run, cell, cell.phases[-1])
+    last = markers.get((cell.id, cell.phases[-1]))
     if last is not None:
         at = last["finished_at"]
         state: CellState = "cached" if at < began else "done"
         return CellStanding(**known, phases=cell.phases, state=state, finished_at=at)
-    done = [phase for phase in cell.phases[:-1] if _marker(run, cell, phase) is not None]
+    done = [phase for phase in cell.phases[:-1] if (cell.id, phase) in markers]
     if cell.title in failed:
         return CellStanding(**known, phases=done, state="failed")
     phase = cell.phases[min(len(done), len(cell.phases) - 1)]
@@ -181,7 +189,3 @@ def _cell(run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: 
         return CellStanding(**known, state="waiting")
     samples = size if phase != "optimise" else None
     return CellStanding(**known, phases=done, state="running", answered=answered, samples=samples)
-
-
-def _marker(run: SweepRun, cell: Cell, phase: Phase) -> dict[str, Any] | None:
-    return run.store.done(cell, phase, cell.key(phase), run.generation)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from seedbed.errors import UserError
 from seedbed.storage.paths import filesystem, is_local, read_bytes
+
+_AT_ONCE = 64
+"""Requests that are under way at one time."""
 
 
 def put(path: Path, data: bytes) -> None:
@@ -34,8 +37,8 @@ def sizes(folder: Path, names: Iterable[str]) -> dict[str, int]:
     """Bytes of those of the files that are there."""
     if is_local(folder):
         return {name: found.stat().st_size for name in names if (found := folder / name).exists()}
-    listed = _listed(folder)
-    return {name: listed[name] for name in names if name in listed}
+    found = listed(folder)
+    return {name: found[name] for name in names if name in found}
 
 
 def move_aside(folder: Path, name_of: Callable[[int], str], last: str) -> Path:
@@ -46,7 +49,7 @@ def move_aside(folder: Path, name_of: Callable[[int], str], last: str) -> Path:
     killed copy and is filled up; it is deleted last, so a source with it is the rest of a killed deletion.
     """
     fs, source = filesystem(folder)
-    names = [*(sorted(name for name in _listed(folder) if name != last)), last]
+    names = [*(sorted(name for name in listed(folder) if name != last)), last]
     number = 1
     while True:
         target = folder.with_name(name_of(number))
@@ -60,6 +63,17 @@ def move_aside(folder: Path, name_of: Callable[[int], str], last: str) -> Path:
     for name in names:
         fs.rm_file(f"{source}/{name}")
     return target
+
+
+def read_many(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """Objects under a prefix, many requests side by side; those that are gone are left out."""
+    if not names:
+        return {}
+    fs, prefix = filesystem(folder)
+    whole = {"max_concurrency": 1} if hasattr(fs, "call_s3") else {}
+    full = [f"{prefix}/{name}" for name in names]
+    found: dict[str, bytes] = fs.cat(full, recursive=False, on_error="omit", batch_size=_AT_ONCE, **whole)
+    return {name.removeprefix(f"{prefix}/"): data for name, data in found.items()}
 
 
 @contextmanager
@@ -92,7 +106,7 @@ def download(path: Path, folder: Path) -> Path:
 
 def download_folder(prefix: Path, folder: Path) -> None:
     """Copies of all objects under a prefix, in a local folder."""
-    for name in _listed(prefix):
+    for name in listed(prefix):
         if ".." in name.split("/"):
             raise UserError(f"{prefix}/{name}: would be written outside the folder; it is not fetched.")
         target = folder / name
@@ -100,13 +114,13 @@ def download_folder(prefix: Path, folder: Path) -> None:
         target.write_bytes(read_bytes(prefix / name))
 
 
-def _listed(folder: Path) -> dict[str, int]:
-    """Every object under a prefix by its name below it, with its size."""
+def listed(folder: Path) -> dict[str, int]:
+    """Every object under a prefix by its name below it, with its size; a request for each thousand."""
     fs, name = filesystem(folder)
     found = fs.find(name, detail=True)
     return {key.removeprefix(f"{name}/"): entry["size"] for key, entry in found.items()}
 
 
 def _holds(target: Path, folder: Path, names: Iterable[str]) -> bool:
-    listed = _listed(target)
-    return all(name in listed and (target / name).read_bytes() == (folder / name).read_bytes() for name in names)
+    found = listed(target)
+    return all(name in found and (target / name).read_bytes() == (folder / name).read_bytes() for name in names)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select, update
 
 from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.account import account
 from seedbed.lm.ledger.records import Begin, OverBudget
 from seedbed.lm.ledger.statements import Statements
 
@@ -104,14 +105,22 @@ def recount(connection: Connection, scope: str, since: int = 0) -> None:
 def _count(connection: Connection, scope: str, generation: int) -> list[float]:
     """What is used and what is reserved under a scope, by its attempts since a fresh start."""
     kind, _, name = scope.partition(":")
-    here = (_a.c.sweep == name) if kind == "sweep" else (_a.c.cell == name)
-    recent = here & (_a.c.generation >= generation)
+    if kind == "cell":
+        ended, here = _a, _a.c.cell == name
+        used_here = here & _a.c.outcome.is_not(None)
+    else:
+        # A sweep may have millions: those of ended writers are added up already. Those in flight are few and have an
+        # index of their own, which is not asked where the sweep's could be.
+        ended, here = account(), func.coalesce(_a.c.sweep, "") == name
+        used_here = ended.c.sweep == name
     used = connection.execute(
-        select(func.coalesce(func.sum(_a.c.spent_usd), 0.0) + func.coalesce(func.sum(_a.c.at_risk_usd), 0.0)).where(
-            recent, _a.c.outcome.is_not(None)
-        )
+        select(
+            func.coalesce(func.sum(ended.c.spent_usd), 0.0) + func.coalesce(func.sum(ended.c.at_risk_usd), 0.0)
+        ).where(used_here, ended.c.generation >= generation)
     ).scalar_one()
     held = connection.execute(
-        select(func.coalesce(func.sum(_a.c.reserved_usd), 0.0)).where(recent, _a.c.outcome.is_(None))
+        select(func.coalesce(func.sum(_a.c.reserved_usd), 0.0)).where(
+            here, _a.c.generation >= generation, _a.c.outcome.is_(None)
+        )
     ).scalar_one()
     return [used, held]

@@ -39,6 +39,7 @@ from seedbed.storage.paths import file_mask
 __all__ = [
     "DEAD_AFTER_S",
     "HEARTBEAT_S",
+    "INCREMENTAL_VACUUM",
     "begin_reading",
     "heartbeat",
     "nowait_connection",
@@ -55,6 +56,9 @@ logger = logging.getLogger("seedbed.lm")
 HEARTBEAT_S = 5.0
 DEAD_AFTER_S = 60.0
 """A writer silent for so long is taken for dead even if a process of its number runs: numbers are given again."""
+
+INCREMENTAL_VACUUM = 2
+"""SQLite's number for files whose free room is given back when it is asked to."""
 
 _CONNECT_S = 10
 _MAKING = 0x5EEDBED
@@ -241,7 +245,14 @@ def _refuse_other_hosts(connection: Connection) -> None:
 def _tune_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     # NORMAL with a write-ahead log survives the death of the process; only a power cut can lose the last commits.
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=60000", "temp_store=MEMORY"):
+    # The first only counts for a file that is still empty: what is dropped from it can be given back in pieces.
+    for pragma in (
+        f"auto_vacuum={INCREMENTAL_VACUUM}",
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "busy_timeout=60000",
+        "temp_store=MEMORY",
+    ):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -11,6 +11,7 @@ import orjson
 from sqlalchemy import Connection, Engine, delete, func, select
 
 from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.account import account
 from seedbed.lm.ledger.answer_columns import was_cut
 from seedbed.lm.ledger.database import reading
 
@@ -95,6 +96,26 @@ def phase_usage(engine: Engine, cell: str, phase: str, execution: str, generatio
         outcomes=outcomes,
         estimated=paid.estimated,
     )
+
+
+def cost_sums(engine: Engine, sweep: str) -> list[dict[str, Any]]:
+    """As `cost_rows`, over all fresh starts, from the account: quick however many attempts there are. Dollars may
+    differ in their last bit, for they are added up in another order."""
+    from_account = account()
+    here = from_account.c
+    by = (here.phase, here.role, here.model, here.outcome)
+    query = (
+        select(
+            *by,
+            *(func.coalesce(func.sum(here[n]), 0).label(n) for n in ("calls", *_TOKENS, "at_risk_usd", "cut")),
+            *(func.sum(here[n]).label(n) for n in ("spent_usd", "list_usd")),
+        )
+        .where(here.sweep == sweep)
+        .group_by(*by)
+        .order_by(*by)
+    )
+    with reading(engine) as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def cost_rows(engine: Engine, sweep: str, generation: int = 0) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.account import IDS, unsettle
 from seedbed.lm.ledger.caps import recount
 from seedbed.lm.ledger.records import End
 from seedbed.lm.ledger.statements import ENDED
@@ -57,3 +58,4 @@ def late_end(connection: Connection, item: End, row: Mapping[str, Any]) -> None:
         .where(_a.c.id == item.attempt_id, _a.c.outcome == "lost", _a.c.error_class == LOST)
         .values({name: row[name] for name in ENDED})
     )
+    unsettle(connection, item.attempt_id // IDS)

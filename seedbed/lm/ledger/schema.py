@@ -146,3 +146,33 @@ budgets = Table(
     Column("used_usd", Float, nullable=False),
     Column("reserved_usd", Float, nullable=False),
 )
+
+settled_owners = Table(
+    "settled_owners",
+    metadata,
+    # Writers whose attempts are added up in `settled_sums`. Both tables can be emptied: they are made again.
+    Column("owner", Integer, primary_key=True, autoincrement=False),
+)
+
+settled_sums = Table(
+    "settled_sums",
+    metadata,
+    # Of the attempts that have ended, by writer and the other columns up to `error_class`. A sum is null where all
+    # that it is made of are.
+    Column("owner", Integer, nullable=False),
+    Column("sweep", String, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("cell", String, nullable=False),
+    Column("phase", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("model", String, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("error_class", String),
+    Column("calls", BigInteger, nullable=False),
+    *(Column(name, BigInteger) for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")),
+    *(Column(name, Float) for name in ("spent_usd", "list_usd", "at_risk_usd")),
+    Column("cut", BigInteger),
+    Column("unpriced", BigInteger),
+    Index("settled_sums_owner", "owner"),
+    Index("settled_sums_sweep", "sweep"),
+)

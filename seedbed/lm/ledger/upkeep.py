@@ -1,5 +1,4 @@
-"""Looking after a ledger: its figures, copies to give away, and bodies nobody needs any more. Rows of attempts are
-never deleted: they are the account."""
+"""Looking after a ledger: its figures, and copies to give away."""
 
 from __future__ import annotations
 
@@ -10,62 +9,54 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
-    Connection,
     Engine,
-    Integer,
     RowMapping,
     Select,
-    Subquery,
     case,
-    cast,
-    delete,
     func,
     insert,
     literal,
     select,
-    text,
 )
 
 from seedbed.errors import UserError
 from seedbed.lm.ledger import schema
-from seedbed.lm.ledger.database import open_database, reading, split_owners, sqlite_url
-from seedbed.lm.ledger.hosts import host_name
-from seedbed.lm.ledger.repair import mark_lost
+from seedbed.lm.ledger.account import account
+from seedbed.lm.ledger.database import open_database, reading, sqlite_url
+from seedbed.lm.ledger.settled import settle
 from seedbed.storage.redact import redact
 
 _a, _q, _r = schema.attempts, schema.requests, schema.responses
 _CHUNK = 500
+_COUNTS = ("paid", "reused", "failed", "lost", "tokens_in", "tokens_out", "unpriced", "at_risk_usd")
 _SIGNED_OFF = literal(0.0).label("seen_at")
 
 
 def stats(engine: Engine) -> list[dict[str, Any]]:
     """Attempts, tokens and dollars by sweep; the tokens are those billed, so reused answers add none."""
-    billed = _a.c.outcome.in_(("paid", "failed"))
+    settle(engine)
+    here = account().c
 
-    def total(name: str) -> Any:
-        return func.coalesce(func.sum(case((billed, _a.c[name]), else_=0)), 0).label(name)
+    def total(name: str, *outcomes: str) -> Any:
+        return func.coalesce(func.sum(case((here.outcome.in_(outcomes), here[name]), else_=0)), 0)
 
-    query = (
-        select(
-            _a.c.sweep,
-            *(
-                func.coalesce(func.sum(cast(_a.c.outcome == outcome, Integer)), 0).label(outcome)
-                for outcome in ("paid", "reused", "failed", "lost")
-            ),
-            func.sum(cast(_a.c.outcome.is_(None), Integer)).label("in_flight"),
-            total("tokens_in"),
-            total("tokens_out"),
-            func.sum(_a.c.spent_usd).label("spent_usd"),
-            func.coalesce(func.sum(cast((_a.c.outcome == "paid") & _a.c.spent_usd.is_(None), Integer)), 0).label(
-                "unpriced"
-            ),
-            func.coalesce(func.sum(_a.c.at_risk_usd), 0.0).label("at_risk_usd"),
-        )
-        .group_by(_a.c.sweep)
-        .order_by(_a.c.sweep)
-    )
+    ended = select(
+        here.sweep,
+        *(total("calls", outcome).label(outcome) for outcome in ("paid", "reused", "failed", "lost")),
+        *(total(name, "paid", "failed").label(name) for name in ("tokens_in", "tokens_out")),
+        func.sum(here.spent_usd).label("spent_usd"),
+        func.coalesce(func.sum(here.unpriced), 0).label("unpriced"),
+        func.coalesce(func.sum(here.at_risk_usd), 0.0).label("at_risk_usd"),
+    ).group_by(here.sweep)
+    # Those in flight have an index of their own, which is not asked where the sweeps' could be.
+    name = func.coalesce(_a.c.sweep, "")
+    in_flight = select(name, func.count()).where(_a.c.outcome.is_(None)).group_by(name)
     with reading(engine) as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]
+        found = {row["sweep"]: dict(row) for row in connection.execute(ended).mappings()}
+        flying = {str(row[0]): int(row[1]) for row in connection.execute(in_flight)}
+    for sweep in flying.keys() - found.keys():
+        found[sweep] = {"sweep": sweep, "spent_usd": None, **dict.fromkeys(_COUNTS, 0)}
+    return [{**found[sweep], "in_flight": flying.get(sweep, 0)} for sweep in sorted(found)]
 
 
 def stored(engine: Engine) -> tuple[int, int]:
@@ -128,59 +119,3 @@ def masked_request(request: RowMapping) -> dict[str, Any]:
     """A row of requests without the secrets in it, as it may be given away."""
     said = redact(zlib.decompress(request["body"]).decode())
     return {"key": request["key"], "body": zlib.compress(said.encode())}
-
-
-def prune(engine: Engine, *, before: float | None, sweep: str | None, apply: bool) -> tuple[int, int]:
-    """Drop stored bodies made before a moment, or used by no sweep but one; returns how many answers and bytes.
-
-    Without `apply` nothing is changed. What is dropped cannot be reused: asked again, it is paid again. A sweep at work
-    counts on what it was answered, so as long as one is, nothing is dropped.
-    """
-    with engine.begin() as connection:
-        if apply:
-            _refuse_at_work(connection)
-        doomed = _doomed(before, sweep)
-        answers = connection.scalar(select(func.count()).select_from(_r).where(_r.c.key.in_(select(doomed.c.key)))) or 0
-        size = sum(
-            connection.scalar(
-                select(func.coalesce(func.sum(func.length(table.c.body)), 0)).where(
-                    table.c.key.in_(select(doomed.c.key))
-                )
-            )
-            or 0
-            for table in (_q, _r)
-        )
-        if apply:
-            connection.execute(delete(_q).where(_q.c.key.in_(select(doomed.c.key))))
-            connection.execute(delete(_r).where(_r.c.key.in_(select(doomed.c.key))))
-    if apply and engine.dialect.name == "sqlite":
-        raw = engine.raw_connection()
-        raw.cursor().execute("VACUUM")
-        raw.close()
-    return answers, size
-
-
-def _doomed(before: float | None, sweep: str | None) -> Subquery:
-    query = select(_a.c.key).group_by(_a.c.key)
-    if before is not None:
-        query = query.having(func.max(_a.c.started_at) < before)
-    if sweep is not None:
-        query = query.having(func.min(_a.c.sweep) == sweep, func.max(_a.c.sweep) == sweep)
-    return query.subquery()
-
-
-def _refuse_at_work(connection: Connection) -> None:
-    """Nobody can begin either until this transaction ends. What dead processes left in flight is settled first."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE"))
-    alive, dead = split_owners(connection)
-    mark_lost(connection, dead)
-    if not alive:
-        return
-    owners = schema.owners
-    rows = connection.execute(select(owners.c.host, owners.c.pid).where(owners.c.id.in_(alive)).order_by(owners.c.id))
-    who = ", ".join(f"process {row.pid} on {host_name(row.host)}" for row in rows)
-    raise UserError(
-        f"a sweep is at work on this ledger ({who}) and would pay again for what is dropped; wait for its end, or stop "
-        "it."
-    )

@@ -33,6 +33,7 @@ from seedbed.lm.ledger.database import (
 )
 from seedbed.lm.ledger.records import Begin, BeginResult, End
 from seedbed.lm.ledger.repair import mark_lost
+from seedbed.lm.ledger.settled import settle
 from seedbed.lm.ledger.url import explain, parse, shown
 
 logger = logging.getLogger("seedbed.lm")
@@ -59,6 +60,8 @@ class Ledger:
         on_peers: Callable[[int], None] | None = None,
     ) -> None:
         self.engine: Engine = open_database(url)
+        # Before anybody's lock is taken: a cap of a sweep of millions would be added up under it.
+        settle(self.engine)
         with self._room(url):
             self.owner = register_owner(self.engine)
         self.peers = 1

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from seedbed.errors import UserError
+from seedbed.storage.markers import Wanted, done_markers
 from seedbed.storage.objects import staged
 from seedbed.storage.paths import as_root, filesystem
 from seedbed.storage.store import Done, Store, read_json, read_jsonl, write_bytes, write_json, write_jsonl, write_text
@@ -189,3 +190,30 @@ def test_caches_stay_on_the_disk_of_the_worker(store: Store, tmp_path: Path, mon
 def test_a_secret_is_masked_on_its_way_to_an_object(store: Store, s3: S3Server, bucket: str) -> None:
     write_text(store.root / "x", f"key {s3.environment['AWS_SECRET_ACCESS_KEY']}")
     assert s3.objects(bucket) == {"lab/x": b"key [redacted]"}
+
+
+def test_the_markers_of_many_cells_take_one_listing_and_a_request_each(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And say what one look after the other says."""
+    cells = [replace(CELL, id=f"{seed:064d}", seed=seed) for seed in range(5)]
+    for cell in cells[:4]:
+        write_text(store.cell_dir(cell) / "predictions.jsonl", "{}\n")
+        store.mark_done(cell, "generate", Done("key", cell.seed, {}, ["predictions.jsonl"], {}))
+    write_text(store.cell_dir(cells[3]) / "predictions.jsonl", "longer than the marker says\n")
+    alone = [store.done(cell, "generate", "key", 1) for cell in cells]
+    assert [marker is not None for marker in alone] == [False, True, True, False, False]
+    asked: list[str] = []
+    fs, _ = filesystem(store.root)
+    own = type(fs)._call_s3
+
+    async def counted(self: Any, method: Any, *arguments: Any, **more: Any) -> Any:
+        asked.append(str(method))
+        return await own(self, method, *arguments, **more)
+
+    monkeypatch.setattr(type(fs), "_call_s3", counted)
+    wanted = [Wanted(cell, phase, "key") for cell in cells for phase in ("generate", "score")]
+    found = done_markers(store, wanted, 1)
+    assert [found.get((cell.id, "generate")) for cell in cells] == alone
+    assert len(found) == 2
+    assert sorted(asked) == ["get_object"] * 4 + ["list_objects_v2"]

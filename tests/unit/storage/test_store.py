@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.errors import Interrupted, UserError
+from seedbed.storage.markers import Wanted, done_markers
 from seedbed.storage.store import Done, Store, read_json, read_jsonl, write_json, write_text
 from seedbed.sweep.cell import Cell
 
@@ -113,3 +114,15 @@ def test_a_second_process_waits_for_a_cell_and_can_be_stopped_meanwhile(tmp_path
     process.join()
     with Store(tmp_path).lock(CELL, stop):
         pass
+
+
+def test_the_markers_of_many_cells_are_those_of_one_look_each(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    cells = [Cell(f"{seed:064d}", 0, "crosslingual", "tiny", "multi", "B", "m", seed, {}, {}) for seed in range(3)]
+    for cell in cells[:2]:
+        write_text(store.cell_dir(cell) / "a.jsonl", "{}\n")
+        store.mark_done(cell, "generate", Done("key", cell.seed, {}, ["a.jsonl"], {}))
+    wanted = [Wanted(cell, phase, "key") for cell in cells for phase in ("generate", "score")]
+    found = done_markers(store, wanted, 1)
+    assert list(found) == [(cells[1].id, "generate")]
+    assert found[cells[1].id, "generate"] == store.done(cells[1], "generate", "key", 1)

@@ -27,8 +27,8 @@ MONEY = (
     Planted(
         "a recount starts at the fresh start",
         _CAPS,
-        "recent = here & (_a.c.generation >= generation)",
-        "recent = here",
+        ".where(used_here, ended.c.generation >= generation)",
+        ".where(used_here)",
         (STATE_MACHINE, f"{_BOTH}a_fresh_start_has_the_whole_of_both_caps_again"),
     ),
     Planted(

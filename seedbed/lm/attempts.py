@@ -13,8 +13,12 @@ import orjson
 from sqlalchemy.exc import SQLAlchemyError
 
 from seedbed.errors import BudgetReached, ProviderError, ReplayMiss, SeedbedError, SweepStopped, Unreachable
+from seedbed.lm.batches.lane import Lane
+from seedbed.lm.batches.service import Batches
+from seedbed.lm.ends import failed_end, unsent_end
 from seedbed.lm.fatal import advice, fatal_sentence
 from seedbed.lm.ledger import (
+    BatchSeat,
     Begin,
     BeginResult,
     Busy,
@@ -22,6 +26,7 @@ from seedbed.lm.ledger import (
     Cap,
     End,
     Granted,
+    InBatch,
     Ledger,
     OverBudget,
     Stored,
@@ -43,6 +48,8 @@ from seedbed.sweep.normalise_config import NormaliseRule
 R = TypeVar("R")
 
 _POLL_S = 0.1
+_BATCH_POLL_S = 1.0
+"""The same where a batch is waited for: who waits are many, and nothing ends within moments."""
 _ALONE_S = 2.0
 """How long the first request to a model goes alone: one is enough to find a wrong address, name or key."""
 _LONG_PAUSE_S = 20.0
@@ -76,6 +83,8 @@ class Kind(Generic[R]):
     worth_keeping: Callable[[JsonDict], bool]
     slots: Callable[[], Awaitable[int | None]] | None = None
     """How many requests the server says it works on at once, where it can be asked."""
+    batches: bool = False
+    """Whether a batch may answer it."""
 
 
 @dataclass(slots=True)
@@ -87,10 +96,20 @@ class ModelState:
     worst_case: WorstCase | None
     provider: str
     """Whom it is asked of."""
+    lane: Lane | None = None
+    """Where its calls wait for batches, or may have waited before; None where it has no batches."""
+    batched: bool = False
+    """Whether batches answer its calls, at their price."""
+    listed_as_batch: bool = False
+    """Whether a fresh run would have batches answer."""
     answered: bool = False
     """Whether any request has had a reply: the address is right."""
     first: asyncio.Future[None] | None = None
     """The end of the first request that was sent."""
+
+    def listed(self, usage: Usage) -> float | None:
+        """What a fresh run would pay."""
+        return self.price.cost(usage, batch=self.listed_as_batch) if self.price else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +136,7 @@ class Attempts:
         self, ledger: Ledger, stops: StopSignal, stop: Callable[[SeedbedError], None], *, replay: bool
     ) -> None:
         self._ledger = ledger
+        self.batches = Batches(ledger, stops, stop)
         self._stops = stops
         self._stop = stop
         self._replay = replay
@@ -136,9 +156,14 @@ class Attempts:
         mine = self._flights[key] = asyncio.get_running_loop().create_future()
         fresh: Stored | None = None
         try:
+            if state.batched and state.lane is not None:
+                return await self._by_batch(query, state, state.lane)
             while True:
                 with await state.limiter.slot() as slot:
                     found = await self._try(query, state, slot)
+                if isinstance(found, InBatch):
+                    await self._until_out_of_batch(query, state, found)
+                    continue
                 if found is not None:
                     reply, fresh = found
                     return reply
@@ -153,7 +178,53 @@ class Attempts:
         await self._recorded(self._ledger.begin(self._begin(query, state, known)))
         return query.kind.read(orjson.loads(known.body))
 
-    async def _try(self, query: Query[R], state: ModelState, slot: Slot) -> tuple[R, Stored | None] | None:
+    async def _by_batch(self, query: Query[R], state: ModelState, lane: Lane) -> R:
+        """The reply by a batch: on record, in a batch with others, and waited for without a slot or a thread."""
+        scope = query.binding.scope
+        begin = self._begin(query, state, seat=BatchSeat(lane.id, orjson.dumps(query.body)))
+        while True:
+            async with self.batches.gate(scope.cell):
+                self._stops.check(scope.cell)
+                begun = await self._begun(begin)
+                if isinstance(begun, Stored):
+                    return query.kind.read(orjson.loads(begun.body))
+                if not isinstance(begun, Granted | InBatch):
+                    self._refuse(query, begun)
+                    # Others of the cell wait behind this one: what it needs, they need too.
+                    await self._stops.sleep(_BATCH_POLL_S, scope.cell)
+                    continue
+            own = isinstance(begun, Granted)
+            told = await self.batches.outcome(begun.attempt_id, lane, scope.cell, own=own)
+            if isinstance(told, bytes) and own:
+                await self.pace.turn()
+                return query.kind.read(orjson.loads(told))
+            if isinstance(told, Exception):
+                raise told
+            # Somebody else's answer, or no answer at all: the ledger is asked again.
+
+    async def _until_out_of_batch(self, query: Query[Any], state: ModelState, found: InBatch) -> None:
+        """A call that a batch of before will answer is not paid a second time."""
+        if state.lane is None:
+            await self._stops.sleep(_BATCH_POLL_S, query.binding.scope.cell)
+            return
+        told = await self.batches.outcome(found.attempt_id, state.lane, query.binding.scope.cell, own=False)
+        if isinstance(told, SeedbedError) and not isinstance(told, ProviderError):
+            raise told
+
+    def _refuse(self, query: Query[Any], begun: Busy | OverBudget | Unknown) -> None:
+        """Stop what cannot go on; what can, tries again."""
+        scope = query.binding.scope
+        match begun:
+            case OverBudget(cap, used, reserved):
+                if reserved == 0.0:
+                    self._over_budget(scope, cap, used)
+            case Unknown():
+                key = query.attempt.key[:12]
+                self._stop(ReplayMiss(f"a replay met a request that is not in the ledger (key {key}, {scope.model})"))
+            case Busy():
+                pass
+
+    async def _try(self, query: Query[R], state: ModelState, slot: Slot) -> tuple[R, Stored | None] | InBatch | None:
         scope = query.binding.scope
         self._stops.check(scope.cell)
         begin = self._begin(query, state)
@@ -162,18 +233,15 @@ class Attempts:
                 return query.kind.read(orjson.loads(stored.body)), stored
             case Granted(attempt_id):
                 return await self._call(query, state, slot, begin, attempt_id)
-            case Busy():
-                return None
-            case OverBudget(cap, used, reserved):
-                if reserved == 0.0:
-                    self._over_budget(scope, cap, used)
-                return None
-            case Unknown():
-                key = query.attempt.key[:12]
-                self._stop(ReplayMiss(f"a replay met a request that is not in the ledger (key {key}, {scope.model})"))
+            case InBatch() as waits:
+                return waits
+            case Busy() | OverBudget() | Unknown() as refused:
+                self._refuse(query, refused)
                 return None
 
-    def _begin(self, query: Query[Any], state: ModelState, known: Stored | None = None) -> Begin:
+    def _begin(
+        self, query: Query[Any], state: ModelState, known: Stored | None = None, seat: BatchSeat | None = None
+    ) -> Begin:
         body = query.body
         return Begin(
             scope=query.binding.scope,
@@ -185,6 +253,7 @@ class Attempts:
             caps=query.binding.caps,
             may_call=not self._replay,
             known=known,
+            seat=seat,
         )
 
     async def _begun(self, begin: Begin) -> BeginResult:
@@ -198,13 +267,16 @@ class Attempts:
 
     def _give_back(self, begin: Begin, done: asyncio.Future[BeginResult]) -> None:
         if not done.cancelled() and done.exception() is None and isinstance(granted := done.result(), Granted):
-            self._ledger.end(_not_sent(begin, granted.attempt_id))
+            if begin.seat is not None:
+                self.batches.give_back(granted.attempt_id)
+            else:
+                self._ledger.end(unsent_end(granted.attempt_id, begin))
 
     async def _call(
         self, query: Query[R], state: ModelState, slot: Slot, begin: Begin, attempt_id: int
     ) -> tuple[R, Stored | None]:
         cell, limiter = begin.scope.cell, state.limiter
-        ended: End | None = _not_sent(begin, attempt_id)
+        ended: End | None = unsent_end(attempt_id, begin)
         reply: JsonDict | None = None
         sent_at = time.monotonic()
         try:
@@ -226,7 +298,8 @@ class Attempts:
             kept = Stored(said, usage) if said else None
             body = kept.body if kept else None
             who = who_answered(reply, state.provider)
-            ended = End(attempt_id, begin, "paid", usage, cost, cost, 0.0, took, response=body, answerer=who)
+            listed = state.listed(usage)
+            ended = End(attempt_id, begin, "paid", usage, cost, listed, 0.0, took, response=body, answerer=who)
         except ProviderError as error:
             error.message = advice(error)
             if error.kind == "rate_limit":
@@ -234,7 +307,8 @@ class Attempts:
             elif error.kind == "timeout":
                 limiter.timed_out(sent_at)
             told = billed_usage(query.body, reply) if reply else None
-            ended = _failure(begin, attempt_id, error, state.price, told, time.monotonic() - sent_at)
+            cost = state.price.cost(told) if told and state.price else None
+            ended = failed_end(attempt_id, begin, error, told, cost, time.monotonic() - sent_at)
             if (sentence := fatal_sentence(query.binding.model, error, answered=state.answered)) is not None:
                 self._stop(Unreachable(sentence))
             state.answered = state.answered or error.status is not None
@@ -294,19 +368,3 @@ async def _learn_slots(limiter: Limiter, kind: Kind[Any]) -> None:
 def _tell_long(model: ModelConfig, pause: float) -> None:
     if pause > _LONG_PAUSE_S:
         logger.warning("%s takes no calls for %.0f s (429, Retry-After); waiting", model.model, pause)
-
-
-def _not_sent(begin: Begin, attempt_id: int) -> End:
-    return End(attempt_id, begin, "failed", None, 0.0, 0.0, 0.0, 0.0, response=None, error_class="NotSent")
-
-
-def _failure(
-    begin: Begin, attempt_id: int, error: ProviderError, price: ModelPrice | None, usage: Usage | None, took: float
-) -> End:
-    """A reply that told its tokens was billed for them, however useless it is."""
-    spent = 0.0 if usage is None else price.cost(usage) if price else None
-    at_risk = (begin.reserved_usd or 0.0) if error.maybe_billed and usage is None else 0.0
-    said = redact(error.message)
-    return End(
-        attempt_id, begin, "failed", usage, spent, 0.0, at_risk, took, response=None, error_class=error.kind, error=said
-    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from seedbed.errors import Interrupted, SeedbedError
 from seedbed.lm.attempts import Attempts, Binding, ModelState, Query
+from seedbed.lm.batches.service import Batches
 from seedbed.lm.executor import LoopExecutor
 from seedbed.lm.ledger import CallScope, Cap, Ledger
 from seedbed.lm.limits import Limiter
@@ -44,6 +45,7 @@ class LMRuntime:
         self._providers: dict[str, Closable] = {}
         self._making = threading.Lock()
         self._states: dict[str, ModelState] = {}
+        self._limiters: dict[str, Limiter] = {}
         self._stops = StopSignal()
         self._closed = False
         self.loop = asyncio.new_event_loop()
@@ -111,6 +113,11 @@ class LMRuntime:
         """After a stop: how long running calls may still take; None where all of them are to finish."""
         return self._stops.grace_s(cell)
 
+    @property
+    def batches(self) -> Batches:
+        """Calls that wait for batches."""
+        return self._attempts.batches
+
     async def turn(self) -> None:
         """Wait for a turn on the loop: for who starts work that is one of many."""
         await self._attempts.pace.turn()
@@ -135,7 +142,7 @@ class LMRuntime:
 
     async def attempt(self, query: Query[T]) -> T:
         """Answer a request once: from the ledger if it is there, else by a call. Failures are ProviderErrors."""
-        return await self._attempts.answer(query, self._model_state(query.binding.scope.model))
+        return await self._attempts.answer(query, self._state_for(query))
 
     def run_until_stop(self, work: Callable[[], Awaitable[T]], cell: str) -> T:
         """`until_stop`, for callers outside the loop."""
@@ -173,22 +180,32 @@ class LMRuntime:
     def _open_ledger(self, url: str, *, store_bodies: bool) -> Ledger:
         return Ledger(url, list_price=self._list_price, store_bodies=store_bodies, on_peers=self._on_peers)
 
-    def _model_state(self, name: str) -> ModelState:
-        if name not in self._states:
-            model, price = self._models[name], self._prices[name]
-            limiter = Limiter(model.limits, self.ledger.peers, self.ledger.known_from)
-            worst = WorstCase.of(model, price) if price else None
-            self._states[name] = ModelState(limiter, price, worst, model.provider)
-        return self._states[name]
+    def _state_for(self, query: Query[Any]) -> ModelState:
+        """How a request is answered: by a call, or by a batch. One that failed in a batch falls back where the config
+        says so."""
+        scope, model = query.binding.scope, query.binding.model
+        listed = model.is_batched(scope.phase) and query.kind.batches
+        again = query.attempt.number > 1 and model.batch.fallback == "online"
+        return self._model_state(scope.model, batched=listed and not again, listed=listed)
 
-    def _list_price(self, name: str, usage: Usage) -> float | None:
-        price = self._prices.get(name)
-        return price.cost(usage) if price else None
+    def _model_state(self, name: str, *, batched: bool = False, listed: bool = False) -> ModelState:
+        key = f"{name} {batched} {listed}"
+        if key not in self._states:
+            model, price = self._models[name], self._prices[name]
+            limiter = self._limiters.setdefault(name, Limiter(model.limits, self.ledger.peers, self.ledger.known_from))
+            worst = WorstCase.of(model, price, batch=batched) if price else None
+            lane = self._attempts.batches.lane(model) if model.batch_protocol else None
+            self._states[key] = ModelState(limiter, price, worst, model.provider, lane, batched, listed)
+        return self._states[key]
+
+    def _list_price(self, scope: CallScope, usage: Usage) -> float | None:
+        price = self._prices.get(scope.model)
+        return price.cost(usage, batch=self._models[scope.model].is_batched(scope.phase)) if price else None
 
     def _on_peers(self, peers: int) -> None:
         def share() -> None:
-            for state in self._states.values():
-                state.limiter.share(peers)
+            for limiter in self._limiters.values():
+                limiter.share(peers)
 
         if not self._closed:
             self.loop.call_soon_threadsafe(share)
@@ -200,7 +217,7 @@ class LMRuntime:
             task.cancel()
         if running:
             await asyncio.wait(running, timeout=_CLOSE_S)
-        for provider in self._providers.values():
+        for provider in (self._attempts.batches, *self._providers.values()):
             try:
                 async with asyncio.timeout(_CLOSE_S):
                     await provider.aclose()

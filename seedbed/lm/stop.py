@@ -36,6 +36,11 @@ class StopSignal:
     def reason(self, cell: str | None = None) -> SeedbedError | None:
         return self._reason or (self._cells.get(cell) if cell is not None else None)
 
+    @property
+    def any(self) -> bool:
+        """Whether anything was stopped."""
+        return self._reason is not None or bool(self._cells)
+
     def check(self, cell: str | None = None) -> None:
         """Raise the reason if there is one."""
         if (reason := self.reason(cell)) is not None:

@@ -237,8 +237,9 @@ class CellContext:
                 CURRENT_SAMPLE.reset(token)
             report(self.cell, self.phase, len(results), len(cases))
 
-        limits = [self.resolved.model(role)[1].limits.concurrency for role in self._roles()]
-        await run_all(self.runtime, cases, one, calls_at_once=max(limits), cell=self.cell.id)
+        models = [self.resolved.model(role)[1] for role in self._roles()]
+        at_once = max(m.batch.max_waiting if m.is_batched(self.phase) else m.limits.concurrency for m in models)
+        await run_all(self.runtime, cases, one, calls_at_once=at_once, cell=self.cell.id)
         return [results[case.sample_id] for case in cases]
 
     def account(self) -> dict[str, Any]:

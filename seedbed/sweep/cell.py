@@ -18,7 +18,9 @@ BASELINE = "Baseline"
 Phase = Literal["optimise", "generate", "score"]
 
 # Fields of a model that change how it is reached or how fast, not what it answers.
-_NOT_SAMPLING = frozenset({"api_key_env", "limits", "price", "timeout_s", "retries", "backoff_s", "max_reply_mb"})
+_NOT_SAMPLING = frozenset(
+    {"api_key_env", "limits", "price", "timeout_s", "retries", "backoff_s", "max_reply_mb", "service", "batch"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from seedbed.storage.paths import safe_name
 from seedbed.storage.redact import is_secret_name, redact
 from seedbed.storage.yamlfile import FieldPath, YamlFile, read_yaml
+from seedbed.sweep.batch_config import CELLS_AT_ONCE
 from seedbed.sweep.model_config import Frozen, ModelConfig, SecretVariable
 from seedbed.sweep.normalise_config import NormaliseRule
 
@@ -218,6 +219,28 @@ class SweepConfig(Frozen):
     """Keep requests and responses in the ledger. Without them nothing can be reused after a crash."""
     max_error_share: float = Field(default=0.2, ge=0, le=1)
     """A cell in which more than this share of samples failed is a failed cell."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _many_cells_wait(cls, value: Any) -> Any:
+        """A batch holds what all cells ask, if they ask at once."""
+        if not isinstance(value, dict) or not isinstance(value.get("models"), dict):
+            return value
+        batched = any(isinstance(model, dict) and model.get("service") == "batch" for model in value["models"].values())
+        runner = value.get("runner") or {}
+        if not batched or not isinstance(runner, dict) or "workers" in runner:
+            return value
+        return {**value, "runner": {**runner, "workers": CELLS_AT_ONCE}}
+
+    @model_validator(mode="after")
+    def _batches_are_kept(self) -> SweepConfig:
+        for name, model in self.models.items():
+            if model.service == "batch" and not self.store_bodies:
+                raise ValueError(
+                    "store_bodies: false leaves nothing to find the answers of a batch again by; remove it, or "
+                    f"`service: batch` of model {name!r}"
+                )
+        return self
 
 
 def load_config(path: Path, overrides: list[str] | None = None) -> tuple[SweepConfig, YamlFile]:

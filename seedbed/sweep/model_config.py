@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from seedbed.storage.redact import keep_secret
+from seedbed.sweep.batch_config import BatchConfig, BatchProtocol, batch_protocol
 from seedbed.sweep.price_config import Price
 
 OFFLINE_MODEL_VERSION = 3
@@ -93,6 +94,9 @@ class ModelConfig(Frozen):
     it where the provider is known to take one."""
     serve: ServeConfig | None = None
     """A server of one's own to start with the sweep."""
+    service: Literal["online", "batch"] = "online"
+    """`batch` gathers the calls and sends them as batches, which are answered within a day at about half the price."""
+    batch: BatchConfig = BatchConfig()
     limits: Limits = Limits()
     price: Price | None = None
     """Overrides the bundled price list."""
@@ -143,6 +147,27 @@ class ModelConfig(Frozen):
         if self.api_base is None and self.serve is None and prefix in _NEEDS_ADDRESS:
             raise ValueError(f"a {prefix}/ model needs the address of its server: api_base: http://127.0.0.1:8080/v1")
         return self
+
+    @model_validator(mode="after")
+    def _has_batches(self) -> ModelConfig:
+        if self.service != "batch":
+            return self
+        host = urlsplit(self.api_base or "").hostname or ""
+        if self.batch_protocol is None or self.serve is not None or ".azure." in f"{host}.":
+            raise ValueError(
+                f"service: batch: no batches are known of {self.model}; openai/ and anthropic/ models have them, and "
+                "OpenAI-compatible servers at an api_base; leave `service` out"
+            )
+        return self
+
+    @property
+    def batch_protocol(self) -> BatchProtocol | None:
+        """What its batches are spoken in, where it has any."""
+        return batch_protocol(self.model, self.api_base)
+
+    def is_batched(self, phase: str) -> bool:
+        """Whether calls of a phase go out in batches."""
+        return self.service == "batch" and (phase != "optimise" or self.batch.optimise == "batch")
 
     @property
     def local(self) -> bool:

@@ -1,6 +1,7 @@
 """The ledger: the durable record of every LM attempt. All token and cost figures come from it."""
 
 from seedbed.lm.ledger.records import (
+    BatchSeat,
     Begin,
     BeginResult,
     Busy,
@@ -8,6 +9,7 @@ from seedbed.lm.ledger.records import (
     Cap,
     End,
     Granted,
+    InBatch,
     Outcome,
     OverBudget,
     Stored,
@@ -16,6 +18,7 @@ from seedbed.lm.ledger.records import (
 from seedbed.lm.ledger.writer import Ledger
 
 __all__ = [
+    "BatchSeat",
     "Begin",
     "BeginResult",
     "Busy",
@@ -23,6 +26,7 @@ __all__ = [
     "Cap",
     "End",
     "Granted",
+    "InBatch",
     "Ledger",
     "Outcome",
     "OverBudget",

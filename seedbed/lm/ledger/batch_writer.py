@@ -7,21 +7,33 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection, Dialect, select
 
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.answer_columns import NO_ANSWER, answer_columns, stored_answer
 from seedbed.lm.ledger.caps import Caps
 from seedbed.lm.ledger.database import split_owners
-from seedbed.lm.ledger.records import Begin, BeginResult, Busy, CallScope, End, Granted, Stored, Unknown
-from seedbed.lm.ledger.repair import late_end, mark_lost
+from seedbed.lm.ledger.records import (
+    BatchSeat,
+    Begin,
+    BeginResult,
+    Busy,
+    CallScope,
+    End,
+    Granted,
+    InBatch,
+    Stored,
+    Unknown,
+)
+from seedbed.lm.ledger.repair import in_batches, late_end, mark_lost
 from seedbed.lm.ledger.statements import Statements
 from seedbed.lm.types import Answerer, Usage
 
 _OWNER_SHIFT = 40
 
-PriceOf = Callable[[str, Usage], float | None]
-"""Model name and usage -> dollars as if fresh; None where the price is unknown."""
+PriceOf = Callable[[CallScope, Usage], float | None]
+"""For whom and what it used -> dollars as if fresh; None where the price is unknown."""
 
 
 class BatchWriter:
@@ -101,12 +113,16 @@ class BatchWriter:
         repaired = False
         if self._statements.claim.run(connection, rows) != len(rows):
             taken, repaired = self._claim_from_dead(connection, rows)
+        waiting = in_batches(connection, [item.key for (_, item), row in zip(claims, rows, strict=True)
+                                          if row["id"] in taken]) if taken else {}  # fmt: skip
         late = self._answered_meanwhile(connection, [item for _, item in claims])
         bodies: list[dict[str, Any]] = []
+        seats: list[dict[str, Any]] = []
         for (index, item), row in zip(claims, rows, strict=True):
             if row["id"] in taken:
                 caps.settle(item, 0.0)
-                answers[index] = Busy()
+                waits = waiting.get(item.key)
+                answers[index] = Busy() if waits is None else InBatch(waits)
             elif item.key in late:
                 caps.settle(item, 0.0)
                 ended = self._reused_row(item, late[item.key])
@@ -116,8 +132,12 @@ class BatchWriter:
                 answers[index] = Granted(row["id"])
                 if self._store_bodies:
                     bodies.append({"key": item.key, "body": zlib.compress(item.request, 1)})
+                if item.seat is not None:
+                    seats.append(_seat_row(row["id"], item, item.seat))
         if bodies:
             self._statements.keep_request.run(connection, bodies)
+        if seats:
+            self._statements.take_seat.run(connection, seats)
         if repaired:
             caps.recount()
 
@@ -161,7 +181,7 @@ class BatchWriter:
         }
 
     def _reused_row(self, item: Begin, stored: Stored) -> dict[str, Any]:
-        listed = self._list_price(item.scope.model, stored.usage)
+        listed = self._list_price(item.scope, stored.usage)
         return self._row(item) | _ended("reused", stored.usage, stored.answerer, 0.0, listed)
 
     # -- end -------------------------------------------------------------------------------------------------------
@@ -179,6 +199,12 @@ class BatchWriter:
             kept = {item.begin.key: _response_row(item) for item in items if item.response is not None}
             if kept:
                 self._statements.keep_response.run(connection, [kept[key] for key in sorted(kept)])
+
+
+def _seat_row(attempt_id: int, item: Begin, seat: BatchSeat) -> dict[str, Any]:
+    caps = orjson.dumps([cap.scope for cap in item.caps]).decode()
+    body = zlib.compress(seat.body, 1)
+    return {"attempt": attempt_id, "lane": seat.lane, "caps": caps, "body": body, "bytes": len(seat.body)}
 
 
 def _ended(

@@ -125,7 +125,7 @@ def _schema_version(engine: Engine) -> str:
         found = connection.scalar(select(schema.info.c.value).where(version))
         if found is None:
             connection.execute(insert(schema.info).values(name="schema_version", value=current))
-        elif found == "2":
+        elif found in ("2", "3"):
             _add_columns(connection)
             connection.execute(update(schema.info).where(version).values(value=current))
         else:
@@ -134,7 +134,7 @@ def _schema_version(engine: Engine) -> str:
 
 
 def _add_columns(connection: Connection) -> None:
-    """A ledger of version 2 gets the columns of version 3; they stay empty in the rows it has."""
+    """A ledger of version 2 gets the columns of version 3, where it lacks them; they stay empty in the rows it has."""
     there = {table.name: {c["name"] for c in inspect(connection).get_columns(table.name)} for table in _GREW}
     for table in _GREW:
         for name in schema.SINCE_VERSION_3:

@@ -108,7 +108,7 @@ def _refuse_foreign(engine: Engine, url: URL) -> None:
             found = connection.scalar(select(schema.info.c.value).where(schema.info.c.name == "schema_version"))
     except SQLAlchemyError as error:
         raise UserError(f"ledger {shown(url)}: {explain(error, url)}") from None
-    if found != str(schema.SCHEMA_VERSION):
+    if found not in schema.READABLE_VERSIONS:
         raise UserError(
             f"ledger {shown(url)}: schema version {found}, this Seedbed reads {schema.SCHEMA_VERSION}; use a Seedbed "
             "of the time it was made."

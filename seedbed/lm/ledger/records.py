@@ -47,6 +47,15 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchSeat:
+    """Where an attempt waits that is to be answered by a batch."""
+
+    lane: str
+    body: bytes
+    """What is sent for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Begin:
     """An attempt about to be made, unless its answer is known already."""
 
@@ -61,6 +70,8 @@ class Begin:
     """False in a replay: look only."""
     known: Stored | None = None
     """The answer, where a call of this process has just brought it: only the `reused` row is still to be written."""
+    seat: BatchSeat | None = None
+    """Set where no call is to be made: a batch will answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,13 @@ class Granted:
 @dataclass(frozen=True, slots=True)
 class Busy:
     """Another process has this very request in flight."""
+
+
+@dataclass(frozen=True, slots=True)
+class InBatch:
+    """This very request waits in a batch, whoever put it there; what comes of it is that attempt's end."""
+
+    attempt_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +107,7 @@ class Unknown:
     """A replay met a request whose answer is not on record."""
 
 
-BeginResult = Stored | Granted | Busy | OverBudget | Unknown
+BeginResult = Stored | Granted | Busy | InBatch | OverBudget | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +121,8 @@ class End:
     spent_usd: float | None
     list_usd: float | None
     at_risk_usd: float
-    latency_s: float
+    latency_s: float | None
+    """None of an answer of a batch: how long that took says nothing of the model."""
     response: bytes | None
     """Stored for reuse; None for failures and empty answers, which must be asked again."""
     error_class: str | None = None

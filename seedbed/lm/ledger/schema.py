@@ -17,7 +17,10 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+READABLE_VERSIONS = ("3", "4")
+"""Version 4 has tables for batches beside those of version 3, and is refused by a Seedbed that would take calls in
+them for lost."""
 SINCE_VERSION_3 = ("tokens_written", "usage_more", "answered_by", "fingerprint", "provider", "service_tier")
 """Columns of attempts and responses that a ledger of version 2 does not have yet."""
 
@@ -133,6 +136,51 @@ responses = Table(
     Column("service_tier", String),
     Column("estimated", Boolean, nullable=False),
     Column("generation", Integer, nullable=False),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    # Ours; it stands in the ids of its rows and, where the provider keeps such things, in what it knows of the batch.
+    Column("id", String, primary_key=True),
+    # What may share a batch: an endpoint, a key, a model and its price. `spec` is the model's config, as far as that
+    # goes, so that any process can go on with the batch.
+    Column("lane", String, nullable=False),
+    Column("spec", Text, nullable=False),
+    # packed -> uploaded -> creating -> running -> ended. Written before the step after it is taken.
+    Column("state", String, nullable=False),
+    # The process that works on it; null, or one that died, where anybody may.
+    Column("owner", Integer),
+    Column("requests", Integer, nullable=False),
+    Column("file_id", String),
+    Column("provider_id", String),
+    # As the provider last said.
+    Column("provider_status", String),
+    Column("done", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("packed_at", Float, nullable=False),
+    Column("asked_at", Float),
+    Column("ended_at", Float),
+    Column("error", Text),
+)
+
+batch_rows = Table(
+    "batch_rows",
+    metadata,
+    # An attempt that is answered by a batch. What became of it stands in `attempts`.
+    Column("attempt", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("lane", String, nullable=False),
+    # Null while it waits for others; it is then still its process's own, and nobody was sent it.
+    Column("batch", String),
+    # Scopes of the caps that hold its reservation, as JSON.
+    Column("caps", Text, nullable=False),
+    # What is sent; null once the provider has it.
+    Column("body", LargeBinary),
+    Column("bytes", Integer, nullable=False),
+    # An answer that is paid for and not kept for reuse, for the process that waits for it.
+    Column("reply", LargeBinary),
+    Index("batch_rows_batch", "batch"),
+    Index("batch_rows_gathering", "lane", sqlite_where=text("batch IS NULL"), postgresql_where=text("batch IS NULL")),
 )
 
 budgets = Table(

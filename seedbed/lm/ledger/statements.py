@@ -110,6 +110,9 @@ class Statements:
         self.claim = Prepared(
             make(a).values(values(*IDENTITY, "estimated", "reserved_usd")).on_conflict_do_nothing(), dialect
         )
+        self.take_seat = Prepared(
+            insert(schema.batch_rows).values(values("attempt", "lane", "caps", "body", "bytes")), dialect
+        )
         self.keep_request = Prepared(make(q).values(values("key", "body")).on_conflict_do_nothing(), dialect)
         upsert = make(r).values(values(*RESPONSE))
         self.keep_response = Prepared(

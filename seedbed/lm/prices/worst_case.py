@@ -30,11 +30,14 @@ class WorstCase:
     price: ModelPrice
     _steps: list[int]
     _found: dict[tuple[int, _Flags], tuple[float, float]]
+    batch: bool = False
+    """Whether the requests are answered by batches."""
 
     @classmethod
-    def of(cls, model: ModelConfig, price: ModelPrice) -> WorstCase:
-        steps = {step for end in {"", *TIERS.values()} for step in price.steps(end)}
-        return cls(model, price, sorted(steps), {})
+    def of(cls, model: ModelConfig, price: ModelPrice, *, batch: bool = False) -> WorstCase:
+        ends = {""} if batch else {"", *TIERS.values()}
+        steps = {step for end in ends for step in price.steps(end, batch=batch)}
+        return cls(model, price, sorted(steps), {}, batch)
 
     def usd(self, body: JsonDict, size: RequestSize) -> float:
         """US dollars: every token at the dearest rate that it could be billed at. Fresh or written to a cache, at any
@@ -78,10 +81,14 @@ class WorstCase:
 
     def _possible(self, steps: int, tier: str | None) -> Iterator[Rates]:
         """All rates that such a request may be billed at. Without a word on the tier the provider's settings decide."""
+        sizes = (1, *(step + 1 for step in self._steps[:steps]))
+        if self.batch:
+            yield from (self.price.rates(size, batch=True) for size in sizes)
+            return
         asked = tier.lower() if tier else "auto"
         tiers = {None, asked} if asked in TIERS or asked in _STANDARD else {None, *TIERS}
         moments = _WEEK if self.price.entry.get("off_peak_pricing") else _WEEK[:1]
-        for size in (1, *(step + 1 for step in self._steps[:steps])):
+        for size in sizes:
             for name in {suffix(name): name for name in tiers}.values():
                 for moment in moments:
                     yield self.price.rates(size, name, at=moment)

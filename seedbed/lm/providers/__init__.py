@@ -13,12 +13,8 @@ from typing import TypeVar
 
 from seedbed.lm.types import Attempt, Provider
 from seedbed.suite import Target, resolve
+from seedbed.sweep.batch_config import SPEAKS_OPENAI
 from seedbed.sweep.model_config import ModelConfig
-
-# Prefixes of litellm names whose servers speak the OpenAI chat dialect at the address given as api_base.
-_SPEAKS_OPENAI = frozenset(
-    {"openai", "hosted_vllm", "vllm", "ollama", "ollama_chat", "lm_studio", "llamafile", "llamacpp"}
-)
 
 MakeProvider = Callable[[str, ModelConfig], Provider]
 """From the name behind the prefix and the model's settings."""
@@ -57,5 +53,5 @@ def make_provider(model: ModelConfig) -> Provider:
     prefix, _, name = model.model.partition("/")
     if model.serve is not None:
         return resolve(_SERVED)(name, model)
-    chosen = _BY_PREFIX.get(prefix) or (_OPENAI if model.api_base and prefix in _SPEAKS_OPENAI else _LITELLM)
+    chosen = _BY_PREFIX.get(prefix) or (_OPENAI if model.api_base and prefix in SPEAKS_OPENAI else _LITELLM)
     return resolve(chosen)(name, model)

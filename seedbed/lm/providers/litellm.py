@@ -51,7 +51,7 @@ class LitellmProvider:
             _keep_off_proxies(urlsplit(model.api_base).hostname or "")
 
     async def chat(self, body: JsonDict, attempt: Attempt) -> JsonDict:
-        litellm = await asyncio.to_thread(_import_litellm)
+        litellm = await asyncio.to_thread(import_litellm)
         key = os.environ.get(self._key_env) if self._key_env else None
         try:
             with limited_replies(self._max_bytes):
@@ -69,7 +69,7 @@ class LitellmProvider:
             raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
         except Exception as error:
             raise (too_long(self._max_bytes) if is_too_long(error) else _translate(error)) from None
-        return _without_invented_usage(response.model_dump(mode="json"))
+        return as_body(response)
 
     async def aclose(self) -> None:
         return None
@@ -83,7 +83,12 @@ def _keep_off_proxies(host: str) -> None:
             os.environ[name] = ",".join([*hosts, host])
 
 
-def _import_litellm() -> Any:
+def as_body(response: Any) -> JsonDict:
+    """What litellm made of a reply, as the body of a chat completion."""
+    return _without_invented_usage(response.model_dump(mode="json"))
+
+
+def import_litellm() -> Any:
     import litellm as module
 
     litellm: Any = module

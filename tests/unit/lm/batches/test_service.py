@@ -1,0 +1,130 @@
+"""Calls answered by batches: on record at batch price, each asked once, however the batch and its rows end."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.batch_loopback import BatchLoopback
+from tests.support.lm import PRICE, caps, dollars, runtime, scope, sums
+
+QUICK = {"size": 10, "age_s": 0.05, "poll_s": 0.02, "settle_s": 0.2}
+
+
+def _batched(**changes: Any) -> dict[str, Any]:
+    own = changes.pop("batch", {})
+    return {"service": "batch", "batch": {**QUICK, **own}, **changes}
+
+
+PROTOCOLS = {
+    "openai": {},
+    "anthropic": {"model": "anthropic/claude-loop", "api_key_env": "LOOP_KEY"},
+}
+
+
+@pytest.fixture(params=list(PROTOCOLS))
+def protocol(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("LOOP_KEY", "a-key-of-nobody")
+    return PROTOCOLS[request.param]
+
+
+def _ask(made: Any, count: int, *, execution: str = "e1", **more: Any) -> list[Any]:
+    lm = made.lm(scope(execution=execution), **more)
+
+    async def all_of_them() -> list[Any]:
+        return await asyncio.gather(*(lm.acall(f"Is {n} even?") for n in range(count)), return_exceptions=True)
+
+    return made.run(all_of_them())
+
+
+def test_answers_are_those_of_normal_calls_at_half_their_price(
+    tmp_path: Path, protocol: dict[str, Any], each_ledger: str
+) -> None:
+    with BatchLoopback() as server, runtime(tmp_path / "online", server, **protocol) as made:
+        online = _ask(made, 25)
+    with BatchLoopback() as server, runtime(tmp_path / "batch", server, **_batched(**protocol)) as made:
+        batched = _ask(made, 25)
+        assert server.online == 0
+        assert [len(one.rows) for one in server.made.values()] == [10, 10, 5]
+        assert server.most_polls_at_once == 1
+    assert batched == online
+    found, books = sums(tmp_path / "batch"), server.books
+    assert found.outcomes == {"paid": 25}
+    assert (found.tokens_in, found.tokens_out) == (books.tokens_in, books.tokens_out)
+    assert found.spent_usd == pytest.approx(dollars(books.tokens_in, books.tokens_out) / 2, abs=1e-12)
+    assert sums(tmp_path / "online").spent_usd == pytest.approx(2 * found.spent_usd)
+
+
+def test_rows_that_fail_or_expire_go_into_the_next_batch(tmp_path: Path, protocol: dict[str, Any]) -> None:
+    fail = {"server": 0.3, "expired": 0.3}
+    with BatchLoopback(fail=fail) as server, runtime(tmp_path, server, **_batched(**protocol)) as made:
+        answers = _ask(made, 20)
+        assert all(isinstance(answer, list) for answer in answers)
+        assert len(server.made) > 2
+    found = sums(tmp_path)
+    assert found.outcomes["paid"] == 20 == server.books.answered
+    assert found.outcomes["failed"] > 5
+    assert found.at_risk_usd == 0.0
+    assert found.spent_usd == pytest.approx(dollars(server.books.tokens_in, server.books.tokens_out) / 2)
+
+
+def test_a_row_that_is_refused_for_good_fails_alone(tmp_path: Path, protocol: dict[str, Any]) -> None:
+    with BatchLoopback(fail={"invalid": 0.4}) as server, runtime(tmp_path, server, **_batched(**protocol)) as made:
+        answers = _ask(made, 10)
+    refused = [answer for answer in answers if isinstance(answer, Exception)]
+    assert 0 < len(refused) < 10
+    assert len(server.made) == 1
+    assert sums(tmp_path).outcomes == {"paid": 10 - len(refused), "failed": len(refused)}
+
+
+def test_what_failed_falls_back_to_normal_calls_where_the_config_says_so(tmp_path: Path) -> None:
+    settings = _batched(batch={"fallback": "online"})
+    with BatchLoopback(fail={"expired": 0.5}) as server, runtime(tmp_path, server, **settings) as made:
+        answers = _ask(made, 10)
+    assert all(isinstance(answer, list) for answer in answers)
+    assert len(server.made) == 1
+    expired = sums(tmp_path).outcomes["failed"]
+    assert server.online == expired > 0
+    # Billed as what they were; a fresh run would pay for a batch.
+    online = sums(tmp_path, "number > 1")
+    assert online.spent_usd == pytest.approx(dollars(online.tokens_in, online.tokens_out))
+
+
+def test_the_cap_holds_at_batch_price_and_what_is_in_a_batch_is_waited_for(tmp_path: Path) -> None:
+    from seedbed.errors import BudgetReached
+
+    with BatchLoopback() as server, runtime(tmp_path, server, **_batched()) as made:
+        one = 200 * PRICE["output"] / 2e6
+        answers = _ask(made, 8, caps=caps(1.15 * one))
+        stopped = [answer for answer in answers if isinstance(answer, BaseException)]
+        assert isinstance(made.stop_reason, BudgetReached)
+    found = sums(tmp_path)
+    assert 0 < len(stopped) < 8
+    assert found.outcomes["paid"] == 8 - len(stopped)
+    assert found.spent_usd + found.at_risk_usd <= 1.15 * one
+    assert found.in_flight == 0
+
+
+def test_equal_requests_share_a_row_and_stored_answers_are_reused(tmp_path: Path) -> None:
+    with BatchLoopback() as server, runtime(tmp_path, server, **_batched()) as made:
+        lm = made.lm(scope())
+
+        async def twice() -> list[Any]:
+            return await asyncio.gather(*(lm.acall("same") for _ in range(5)))
+
+        assert len({str(answer) for answer in made.run(twice())}) == 1
+        assert [len(one.rows) for one in server.made.values()] == [1]
+        made.lm(scope(execution="e2"))("same")
+    assert sums(tmp_path).outcomes == {"paid": 1, "reused": 5}
+
+
+def test_optimizers_ask_at_the_normal_price_unless_told_otherwise(tmp_path: Path) -> None:
+    with BatchLoopback() as server, runtime(tmp_path, server, **_batched()) as made:
+        made.lm(scope(phase="optimise"))("a")
+        assert (server.online, len(server.made)) == (1, 0)
+    with BatchLoopback() as server, runtime(tmp_path / "b", server, **_batched(batch={"optimise": "batch"})) as made:
+        made.lm(scope(phase="optimise"))("a")
+        assert (server.online, len(server.made)) == (0, 1)

@@ -24,7 +24,7 @@ _DAY_S = 86400.0
 
 
 def run(arguments: argparse.Namespace) -> int:
-    engine = _open(arguments.ledger, arguments.out)
+    engine = open_ledger(arguments.ledger, arguments.out)
     try:
         match arguments.action:
             case "stats":
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _open(given: str | None, out: str) -> Engine:
+def open_ledger(given: str | None, out: str) -> Engine:
     """A ledger by file or URL, or the one of the results folder; never a new one."""
     if given is None and "://" in out:
         raise UserError(f"--out {out}: no ledger lies on object storage; name it with --ledger FILE_OR_URL.")

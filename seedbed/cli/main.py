@@ -166,6 +166,16 @@ def make_parser() -> Parser:
     ledger.add_argument("--no-bodies", action="store_true", help="export: leave requests and responses out")
     ledger.add_argument("--older-than", metavar="DAYS", type=float, help="prune: not used for so many days")
     ledger.add_argument("--yes", action="store_true", help="prune: do it; without this it is only counted")
+    batches = add("batches", "List batches that models are to answer, wait for their answers, or cancel them.")
+    batches.add_argument("action", choices=["list", "cancel", "wait"], nargs="?", default="list")
+    batches.add_argument(
+        "batch", metavar="BATCH", nargs="*", help="as `list` names them; all that are open if left out"
+    )
+    batches.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="the results folder they lie in")
+    batches.add_argument("--ledger", metavar="FILE_OR_URL", help="a ledger elsewhere")
+    batches.add_argument("--sweep", metavar="NAME", help="only those with requests of this sweep")
+    batches.add_argument("--all", action="store_true", help="list: also those that have ended")
+    batches.add_argument("--json", action="store_true", help="list: the same as data")
     prices = add("prices", "Show what a model charges, and what a given usage costs.")
     prices.add_argument("model", metavar="MODEL", help="a litellm name, for example openai/gpt-4.1-mini")
     prices.add_argument("--usage", metavar="JSON_OR_FILE", help="a response's usage, or the response itself")

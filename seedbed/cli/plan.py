@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from seedbed.cli.main import EXIT_OK
@@ -14,6 +15,7 @@ from seedbed.phases.budget_check import check_budget
 from seedbed.phases.forecast import LATENCIES, REPLIES, Forecast, Range, SweepForecast, forecast, kind_of
 from seedbed.storage.paths import as_root
 from seedbed.storage.redact import redact
+from seedbed.sweep.cell import BASELINE
 from seedbed.sweep.config import SweepConfig, load_config
 from seedbed.sweep.plan import Plan, make_plan
 
@@ -52,10 +54,28 @@ def _show(plan: Plan, found: SweepForecast) -> None:
         f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}, "
         f"{_time(total.seconds)}"
     )
+    for line in _batch_lines(config, found):
+        print(line)
     if found.spent_usd:
         print(f"spent so far: ${found.spent_usd:.4f}")
     if config.budget.max_usd is not None:
         print(f"capped at ${config.budget.max_usd:g} by budget.max_usd")
+
+
+def _batch_lines(config: SweepConfig, found: SweepForecast) -> Iterator[str]:
+    """Dollars both ways, how long batches take, and who does not use them."""
+    batched = {name: model for name, model in config.models.items() if model.service == "batch"}
+    if not batched:
+        return
+    usd, online = found.total.usd, found.total.online_usd
+    if usd is not None and online is not None:
+        yield f"by batches ({', '.join(batched)}): {_usd(usd)}; by normal calls it would be {_usd(online)}"
+    yield "a batch is answered within a day, most within an hour; the time above is that of normal calls alone"
+    searched = any(optimizer.name != BASELINE for one in config.experiments for optimizer in one.optimizers)
+    online_search = [name for name, model in batched.items() if not model.is_batched("optimise")]
+    if searched and online_search:
+        names = ", ".join(online_search)
+        yield f"optimizers ask {names} by normal calls at their price: each waits for the last (`optimise: online`)"
 
 
 def _waits(config: SweepConfig, found: SweepForecast) -> str:
@@ -84,7 +104,11 @@ def _count(numbers: Range) -> str:
 def _dollars(guess: Forecast) -> str:
     if guess.usd is None:
         return "price unknown"
-    return f"${guess.usd.low:.4f} to ${guess.usd.high:.4f}" if guess.usd.high else "$0"
+    return _usd(guess.usd) if guess.usd.high else "$0"
+
+
+def _usd(usd: Range) -> str:
+    return f"${usd.low:.4f} to ${usd.high:.4f}"
 
 
 def _time(seconds: Range) -> str:

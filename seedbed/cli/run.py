@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seedbed.cli.again import same_command
 from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
@@ -22,6 +23,9 @@ from seedbed.storage.paths import as_writable_root
 from seedbed.storage.store import read_json
 from seedbed.sweep.config import load_config
 from seedbed.sweep.plan import make_plan
+
+if TYPE_CHECKING:
+    from seedbed.phases.context import SweepRun
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -86,6 +90,22 @@ def _conclude(launched: Launched, root: Path, arguments: argparse.Namespace) -> 
     print(f"  {launched.ui}   the Prefect UI")
     if launched.status != "completed":
         print(f"\n{_advice(launched.status)} To go on: {same_command(arguments)}", file=sys.stderr)
+    if (left := _batches_left(done)) is not None:
+        print(left, file=sys.stderr)
+
+
+def _batches_left(run: SweepRun) -> str | None:
+    """What goes on without this process, where anything does."""
+    from seedbed.lm.batches.words import going_on
+    from seedbed.lm.ledger.batch_views import view_batches
+    from seedbed.lm.ledger.database import open_database
+
+    engine = open_database(run.ledger_url)
+    try:
+        left = view_batches(engine, run.plan.config.name)
+    finally:
+        engine.dispose()
+    return f"{going_on(len(left), sum(view.requests - view.taken for view in left))}." if left else None
 
 
 def _show_results(folder: Path, root: Path, *, whole: bool) -> None:

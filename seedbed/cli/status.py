@@ -53,14 +53,14 @@ def _answerers(run: SweepRun) -> list[str]:
 
 
 def _show(store: Store, name: str, *, details: bool) -> None:
-    from seedbed.local.board import headline, progress_words, troubles
+    from seedbed.local.board import batch_lines, headline, progress_words, troubles
     from seedbed.phases.context import read_run
     from seedbed.phases.standing import standing
 
     run = read_run(store.latest_sweep(name), plugins=False)
     now = standing(run)
     print(f"{name}: {now.status}, {headline(now)}  {run.folder}")
-    for line in (*troubles(now), *_answerers(run)):
+    for line in (*troubles(now), *batch_lines(now), *_answerers(run)):
         print(f"  {line}")
     if not details:
         return

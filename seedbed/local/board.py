@@ -10,6 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from seedbed.lm.batches.words import batch_line, in_words
 from seedbed.phases.standing import CellStanding, Standing
 from seedbed.storage.redact import redact
 
@@ -50,6 +51,7 @@ def board(now: Standing) -> RenderableType:
     lines.add_row(ProgressBar(total=1.0, completed=now.share, width=_BAR), Text(" · ".join(_progress(now))))
     parts: list[RenderableType] = [lines, Text(" · ".join(_calls(now)))]
     parts += [Text(line, style="yellow") for line in troubles(now)]
+    parts += [Text(line) for line in batch_lines(now)]
     running = sorted((cell for cell in now.cells if cell.state == "running"), key=lambda cell: cell.share)
     if running:
         parts.append(_running(running))
@@ -81,6 +83,16 @@ def _calls(now: Standing) -> Iterator[str]:
         yield f"{now.rate:.1f}/s"
     yield f"{calls.tokens:,} tokens"
     yield f"${calls.spent_usd:.4f}" + (f" of ${now.max_usd:g}" if now.max_usd is not None else "")
+
+
+def batch_lines(now: Standing) -> Iterator[str]:
+    """What waits for batches, a line each: age and counts."""
+    if now.gathering is not None:
+        yield f"{now.gathering.requests:,} requests gather for a batch, {in_words(now.gathering.age_s)}"
+    for batch in now.batches[:_SHOWN]:
+        yield redact(f"batch {batch_line(batch)}")
+    if len(now.batches) > _SHOWN:
+        yield f"and {len(now.batches) - _SHOWN} batches more"
 
 
 def troubles(now: Standing) -> Iterator[str]:

@@ -18,12 +18,11 @@ from seedbed.lm.ledger.reads import cost_rows, generation_of
 from seedbed.lm.prices import price_of, token_cost
 from seedbed.lm.prices.price_list import list_entry
 from seedbed.lm.probe import COMMAND as PROBE
-from seedbed.lm.types import Usage
 from seedbed.phases.earlier_cells import earlier_cells
 from seedbed.storage.store import Store
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.config import ModelConfig
-from seedbed.sweep.estimate import estimate, scoring_calls
+from seedbed.sweep.estimate import Estimate, TokenCost, estimate, scoring_calls
 from seedbed.sweep.plan import Plan
 
 REPLIES = {"offline": (5, 60, 400), "reasoning": (200, 2500, 16_000), "other": (10, 200, 1500)}
@@ -65,9 +64,14 @@ class Forecast:
     seconds: Range
     basis: str
     """`finished`, `calls no model`, `replayed` against the ledger, or `assumed`; a sum of several is `mixed`."""
+    online_usd: Range | None = None
+    """What normal calls would cost, where batches answer at another price."""
 
     def __add__(self, other: Forecast) -> Forecast:
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        online = None
+        if usd is not None and (self.online_usd or other.online_usd):
+            online = (self.online_usd or self.usd or Range()) + (other.online_usd or other.usd or Range())
         basis = self.basis if self.basis == other.basis else "mixed"
         return Forecast(
             self.known_calls + other.known_calls,
@@ -76,6 +80,7 @@ class Forecast:
             usd,
             self.seconds + other.seconds,
             basis,
+            online,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -146,7 +151,7 @@ def _probed(plan: Plan, probes: Path | None) -> dict[str, list[float]]:
 
 def assumed(plan: Plan, cell: Cell, took: Took = NOT_MEASURED) -> Forecast:
     """From what the suite declares and the kind of the model, where nothing is on record."""
-    guess = estimate(plan, cell, token_cost, lambda model: REPLIES[kind_of(model)][1])
+    guess = _guessed(plan, cell, batch=True)
     if not guess.calls:
         return replace(NOTHING, basis="calls no model")
     name, model = plan.resolve(cell).model()
@@ -155,10 +160,37 @@ def assumed(plan: Plan, cell: Cell, took: Took = NOT_MEASURED) -> Forecast:
     calls = Range(guess.calls * least, guess.calls, guess.calls * _CALLS[1])
     sent = Range(guess.tokens_in * _INPUT[0] * least, guess.tokens_in, guess.tokens_in * _INPUT[1])
     got = Range(calls.low * low, guess.tokens_out, calls.high * min(high, model.max_tokens or high))
-    usd = None
-    if guess.usd is not None and price_of(model) is not None:
-        usd = Range(_usd(model, sent.low, got.low), guess.usd, max(guess.usd, _usd(model, sent.high, got.high)))
-    return Forecast(0, calls, sent + got, usd, seconds(model, calls, sent + got, took.get(name, ())), "assumed")
+
+    def dollars(likely: float | None, *, batch: bool) -> Range | None:
+        if likely is None or price_of(model) is None:
+            return None
+        own = batch and model.service == "batch"
+        # At its dearest a search is most of it, at whichever price it is made.
+        dear = own and (not cell.optimised or model.is_batched("optimise"))
+        low, high = _usd(model, sent.low, got.low, batch=own), _usd(model, sent.high, got.high, batch=dear)
+        return Range(low, likely, max(likely, high))
+
+    usd, online = dollars(guess.usd, batch=True), None
+    if has_batches(plan, cell):
+        online = dollars(_guessed(plan, cell, batch=False).usd, batch=False)
+    lasting = seconds(model, calls, sent + got, took.get(name, ()))
+    return Forecast(0, calls, sent + got, usd, lasting, "assumed", online)
+
+
+def has_batches(plan: Plan, cell: Cell) -> bool:
+    """Whether batches answer any of a cell's calls."""
+    resolved = plan.resolve(cell)
+    roles = ("task", *resolved.system_spec.roles, *resolved.score_roles)
+    return any(resolved.model(role)[1].service == "batch" for role in roles)
+
+
+def _guessed(plan: Plan, cell: Cell, *, batch: bool) -> Estimate:
+    """With batches at their price, or as if all were normal calls."""
+
+    def cost(phase: str) -> TokenCost:
+        return lambda m, sent, got: token_cost(m, sent, got, batch=batch and m.is_batched(phase))
+
+    return estimate(plan, cell, cost("generate"), lambda model: REPLIES[kind_of(model)][1], cost("optimise"))
 
 
 def _own_share(plan: Plan, cell: Cell) -> float:
@@ -179,7 +211,9 @@ def _own_share(plan: Plan, cell: Cell) -> float:
 
 
 def seconds(model: ModelConfig, calls: Range, tokens: Range, measured: Sequence[float]) -> Range:
-    """From the model's limits, and from the time that calls take."""
+    """From the model's limits, and from the time that calls take. How long a batch takes nobody says beforehand."""
+    if model.service == "batch":
+        return Range()
     low, high = LATENCIES[kind_of(model)]
     if measured:
         ordered = sorted(measured)
@@ -210,9 +244,8 @@ def measured_range(likely: float, history: Neighbours, samples: float) -> Range:
     return Range(likely * _MEASURED[0] * max(0.0, 1 - doubt), likely, likely * _MEASURED[1] * (1 + doubt))
 
 
-def _usd(model: ModelConfig, sent: float, got: float) -> float:
-    price = price_of(model)
-    return price.cost(Usage(round(sent), round(got))) if price else 0.0
+def _usd(model: ModelConfig, sent: float, got: float, *, batch: bool) -> float:
+    return token_cost(model, round(sent), round(got), batch=batch) or 0.0
 
 
 def _there(url: str) -> bool:

@@ -25,10 +25,13 @@ from seedbed.phases.forecast import (
 )
 from seedbed.phases.replay import Replayed, replay
 from seedbed.sweep.cell import Cell
+from seedbed.sweep.model_config import ModelConfig
 from seedbed.sweep.plan import Plan
 
 History = Mapping[str, Mapping[str, Neighbours]]
 """By cell id and phase."""
+_Ends = tuple[tuple[float, float], tuple[float, float]]
+"""Tokens in and out, at least and at most."""
 
 
 def replayed(plan: Plan, root: Path, url: str, history: History, took: Took, scratch: Path) -> dict[str, Forecast]:
@@ -53,7 +56,7 @@ def _of_cell(
     took: Took = NOT_MEASURED,
 ) -> Forecast:
     if seen.unknown and seen.unknown[0] in ("optimise", "generate"):
-        measured = [_from_history(plan, history[phase], took) for phase in seen.unknown if phase in history]
+        measured = [_from_history(plan, history[phase], took, phase) for phase in seen.unknown if phase in history]
         whole = measured and all(p.new_calls.likely for p in measured[:1])
         return total(measured) if whole else assumed(plan, cell, took)
     parts = [_known(seen.seen)]
@@ -66,7 +69,7 @@ def _of_cell(
     if cut and "score" in history and history["score"].samples:
         # What was not answered yet could not be scored either.
         share = cut / max(1, len(plan.benchmark(cell).test))
-        parts.append(_from_history(plan, history["score"], took, share))
+        parts.append(_from_history(plan, history["score"], took, "score", share))
     elif cut:
         parts.append(_scoring(plan, cell, cut, took))
     return total(parts) if len(parts) > 1 or seen.seen else NOTHING
@@ -110,17 +113,16 @@ def _new(
             calls[model] += t.calls * share
             sent[model] += t.tokens_in * share
             got[model] += t.tokens_out * share
-    return _summed(plan, calls, sent, got, history if known_kind else None, took, declared, len(firsts))
+    return _summed(plan, phase, calls, sent, got, history if known_kind else None, took, declared, len(firsts))
 
 
 def _summed(
-    plan: Plan, calls: Mapping[str, float], sent: Mapping[str, float], got: Mapping[str, float],
+    plan: Plan, phase: str, calls: Mapping[str, float], sent: Mapping[str, float], got: Mapping[str, float],
     history: Neighbours | None, took: Took, declared: float, samples: int,
 ) -> Forecast:  # fmt: skip
     parts: list[Forecast] = []
     for name, number in calls.items():
         model = plan.config.models[name]
-        usd = token_cost(model, round(sent[name]), round(got[name]))
         if history is not None:
             exact = all(t.calls == 1 for taken in history.samples.values() for t in taken.values())
             # Steps behind the first new one may turn out to be on record after all.
@@ -128,7 +130,7 @@ def _summed(
             counts = Range(number, number, number) if exact else measured_range(number, history, samples)
             counts = counts.times(1.0 if exact else least, 1.0)
             tokens = measured_range(sent[name] + got[name], history, samples).times(least, 1.0)
-            dollars = None if usd is None else measured_range(usd, history, samples).times(least, 1.0)
+            ends = None
         else:
             low, _, high = REPLIES[kind_of(model)]
             high = min(high, model.max_tokens or high)
@@ -136,16 +138,28 @@ def _summed(
             tokens = Range(
                 counts.low * low + 0.5 * sent[name], sent[name] + got[name], 3 * sent[name] + counts.high * high
             )
-            ends = [token_cost(model, round(f * sent[name]), round(n)) or 0.0
-                    for f, n in ((0.5 * counts.low / number, counts.low * low), (3.0, counts.high * high))]  # fmt: skip
-            dollars = None if usd is None else Range(min(ends[0], usd), usd, max(ends[1], usd))
+            least = 1.0
+            fewest = (0.5 * counts.low / number * sent[name], counts.low * low)
+            ends = (fewest, (3.0 * sent[name], counts.high * high))
+
+        def dollars(
+            m: ModelConfig, *, batch: bool, name: str = name, least: float = least, ends: _Ends | None = ends
+        ) -> Range | None:
+            usd = token_cost(m, round(sent[name]), round(got[name]), batch=batch)
+            if usd is None or history is not None:
+                return None if usd is None or history is None else measured_range(usd, history, samples).times(least, 1)
+            low, high = (token_cost(m, round(s), round(g), batch=batch) or 0.0 for s, g in ends or ())
+            return Range(min(low, usd), usd, max(high, usd))
+
         known = history.latencies if history else ()
         lasting = seconds(model, counts, tokens, known or took.get(name, ()))
-        parts.append(Forecast(0, counts, tokens, dollars, lasting, "replayed"))
+        batch = model.is_batched(phase)
+        online = dollars(model, batch=False) if batch else None
+        parts.append(Forecast(0, counts, tokens, dollars(model, batch=batch), lasting, "replayed", online))
     return total(parts)
 
 
-def _from_history(plan: Plan, history: Neighbours, took: Took, share: float = 1.0) -> Forecast:
+def _from_history(plan: Plan, history: Neighbours, took: Took, phase: str, share: float = 1.0) -> Forecast:
     """A whole phase, or a share of it, as it went before."""
     calls: dict[str, float] = defaultdict(float)
     sent: dict[str, float] = defaultdict(float)
@@ -156,7 +170,7 @@ def _from_history(plan: Plan, history: Neighbours, took: Took, share: float = 1.
                 calls[model] += t.calls * share
                 sent[model] += t.tokens_in * share
                 got[model] += t.tokens_out * share
-    return _summed(plan, calls, sent, got, history, took, 0.0, max(1, round(len(history.samples) * share)))
+    return _summed(plan, phase, calls, sent, got, history, took, 0.0, max(1, round(len(history.samples) * share)))
 
 
 def _scoring(plan: Plan, cell: Cell, samples: int, took: Took) -> Forecast:
@@ -175,4 +189,5 @@ def _scoring(plan: Plan, cell: Cell, samples: int, took: Took) -> Forecast:
         return Range(r.low * part, r.likely * part, r.high * part)
 
     usd = None if whole.usd is None else scaled(whole.usd)
-    return Forecast(0, scaled(whole.new_calls), scaled(whole.tokens), usd, scaled(whole.seconds), "assumed")
+    online = None if whole.online_usd is None else scaled(whole.online_usd)
+    return Forecast(0, scaled(whole.new_calls), scaled(whole.tokens), usd, scaled(whole.seconds), "assumed", online)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Engine
 
+from seedbed.lm.ledger.batch_views import BatchView, Gathering, view_batches, view_gathering
 from seedbed.lm.ledger.progress import CallProgress, call_progress
 from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.phases.context import SweepRun
@@ -74,6 +75,10 @@ class Standing:
     elapsed_s: float
     missing: Sequence[Mapping[str, str]] = ()
     """Cells without a result, and why, once the run has ended."""
+    batches: Sequence[BatchView] = ()
+    """Those that have not ended, with requests of the sweep."""
+    gathering: Gathering | None = None
+    """Requests of it that wait for a batch."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -114,6 +119,8 @@ class Standing:
             "calls": {**{name: getattr(self.calls, name) for name in of_calls},
                       "failed": dict(self.calls.failed), "per_s": self.rate},
             **({"cells": [asdict(cell) for cell in self.cells]} if cells else {}),
+            "batches": [batch.to_json() for batch in self.batches],
+            "gathering": asdict(self.gathering) if self.gathering else None,
         }  # fmt: skip
 
 
@@ -155,7 +162,10 @@ def look(run: SweepRun, engine: Engine, settled: dict[str, CellStanding]) -> Sta
     last = max((cell.finished_at or began for cell in cells), default=began)
     ended = now if status in ("running", "starting") else last
     cap = run.plan.config.budget.max_usd
-    return Standing(run.plan.config.name, str(run.folder), status, cells, calls, cap, max(0.0, ended - began), missing)
+    name = run.plan.config.name
+    batches, waiting = view_batches(engine, name), view_gathering(engine, name)
+    took = max(0.0, ended - began)
+    return Standing(name, str(run.folder), status, cells, calls, cap, took, missing, batches, waiting)
 
 
 def started_at(run: str) -> datetime:

@@ -53,14 +53,19 @@ def _short_replies(_model: ModelConfig) -> int:
     return 60
 
 
-def estimate(plan: Plan, cell: Cell, cost: TokenCost, replies: ReplyTokens = _short_replies) -> Estimate:
-    """What the optimise phase, if there is one, and the evaluation will take if nothing is found in the ledger."""
+def estimate(
+    plan: Plan, cell: Cell, cost: TokenCost, replies: ReplyTokens = _short_replies, search_cost: TokenCost | None = None
+) -> Estimate:
+    """What the optimise phase, if there is one, and the evaluation will take if nothing is found in the ledger.
+    `search_cost` is for optimizers, where they pay another price."""
     per_case = plan.resolve(cell).calls_per_case + scoring_calls(plan, cell)
     budget = _budget(plan, cell)
     longer = budget.longer_prompts if budget else 1.0
     costs = _Costs(cost, replies)
     tested = _calls(plan, cell, costs, plan.benchmark(cell).test, per_case, longer)
-    return tested if budget is None else tested + _search(plan, cell, costs, budget, per_case)
+    if budget is None:
+        return tested
+    return tested + _search(plan, cell, _Costs(search_cost or cost, replies), budget, per_case)
 
 
 def scoring_calls(plan: Plan, cell: Cell) -> float:

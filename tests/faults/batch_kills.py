@@ -1,5 +1,5 @@
-"""`kill -9` at every step of a batch's life: before and after its upload, before and after its creation, in mid-poll, in
-mid-download, between two rows of its results. In the end each request was answered once, nothing is paid twice, the
+"""`kill -9` at every step of a batch's life: before and after its upload, before and after its creation, in mid-poll,
+in mid-download, between two rows of its results. In the end each request was answered once, nothing is paid twice, the
 ledger says what the server billed, and results are byte for byte those of normal calls.
 
     python -m tests.faults.batch_kills --kills 50 --seed 1 --protocol anthropic
@@ -96,7 +96,7 @@ class Found:
 
 def campaign(
     folder: Path, *, kills: int, seed: int, protocol: str = "openai", ledger: str | None = None,
-    seeds: str = "[0, 1]", limit: int = 12, systems: str = "[once, twice]", fail: dict[str, float] | None = None,
+    seeds: str = "[0, 1, 2]", limit: int = 12, systems: str = "[once, twice]", fail: dict[str, float] | None = None,
 ) -> Found:  # fmt: skip
     """Run a sweep by normal calls, then by batches under so many kills, and compare."""
     os.environ["LOOP_KEY"] = "a-key-of-nobody"

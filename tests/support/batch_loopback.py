@@ -185,6 +185,10 @@ class BatchLoopback(Loopback):
         assert request.headers["anthropic-version"]
         if request.method == "GET":
             made = list(self.made.values())[::-1]
+            for one in made:
+                # Time passes, whoever looks.
+                self._go_on(one)
+                one.status = "ended" if one.results else one.status
             return web.json_response({"data": [self._message_batch(one) for one in made], "has_more": False})
         asked = orjson.loads(await request.read())
         self._step("create")
@@ -233,12 +237,15 @@ class BatchLoopback(Loopback):
         try:
             self._step("poll")
             await asyncio.sleep(0)
-            made.looks += 1
-            if made.looks >= self.looks and not self.hold and not made.results:
-                done = [(custom_id, self._work(body, first=True)) for custom_id, body in made.rows]
-                made.results = sorted(done, key=lambda row: hashlib.sha256(row[0].encode()).digest())
+            self._go_on(made)
         finally:
             self._polls -= 1
+
+    def _go_on(self, made: Made) -> None:
+        made.looks += 1
+        if made.looks >= self.looks and not self.hold and not made.results:
+            done = [(custom_id, self._work(body, first=True)) for custom_id, body in made.rows]
+            made.results = sorted(done, key=lambda row: hashlib.sha256(row[0].encode()).digest())
 
     def _work(self, body: dict[str, Any], *, first: bool) -> dict[str, Any]:
         """One request, worked on and billed."""

@@ -15,6 +15,7 @@ from seedbed.errors import BudgetReached, SeedbedError
 from seedbed.lm.batches.lane import Lane
 from seedbed.lm.batches.poller import Poller
 from seedbed.lm.batches.waiting import Told, Waiting
+from seedbed.lm.batches.words import going_on, in_words
 from seedbed.lm.ledger import Ledger, batches
 from seedbed.lm.ledger.repair import mark_unsent
 from seedbed.lm.stop import StopSignal
@@ -116,7 +117,7 @@ class Batches:
             logger.warning("the batches could not be given back (%s); they are free when this process is gone", error)
             return
         if left:
-            logger.warning(going_on(len(left), sum(batch.requests for batch in left)))
+            logger.info(going_on(len(left), sum(batch.requests for batch in left)))
 
     async def _watch(self) -> None:
         """Raises stops in those that wait: they are many, and must not look themselves."""
@@ -159,21 +160,3 @@ class Batches:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="seedbed-batches")
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-def going_on(count: int, requests: int) -> str:
-    """What is said of batches that are left running."""
-    what = "1 batch goes" if count == 1 else f"{count} batches go"
-    return (
-        f"{what} on at the provider with {requests:,} requests: run again to take the answers, "
-        "or end them with `seedbed batches cancel`"
-    )
-
-
-def in_words(seconds: float) -> str:
-    """An age as people say it."""
-    minutes = max(0, round(seconds)) // 60
-    if not minutes:
-        return f"{max(0, round(seconds))} s"
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if hours else f"{rest} min"

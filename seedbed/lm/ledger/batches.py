@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, func, insert, select, update
 
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.database import reading, split_owners
 from seedbed.lm.ledger.records import Begin, CallScope, Cap
+from seedbed.lm.ledger.repair import mark_unsent
 from seedbed.lm.types import JsonDict
 
 State = Literal["packed", "uploaded", "creating", "running", "ended"]
@@ -216,11 +217,16 @@ def ended(engine: Engine, attempts: Sequence[int]) -> list[Ended]:
     return found
 
 
-def forget_seats(engine: Engine, lane: str) -> None:
-    """Seats whose attempt ended before a batch took it."""
-    done = select(_a.c.id).where(_a.c.id == _rows.c.attempt, _a.c.outcome.is_not(None)).exists()
+def unpack(engine: Engine, owner: int, batch_id: str) -> int:
+    """End a batch that its provider never heard of; its requests end unsent. Returns how many."""
     with engine.begin() as connection:
-        connection.execute(delete(_rows).where(_rows.c.lane == lane, _rows.c.batch.is_(None), done))
+        chosen = update(_b).where(_b.c.id == batch_id, _b.c.owner == owner, _b.c.ended_at.is_(None))
+        connection.execute(chosen.values(state="ended", ended_at=time.time(), error="cancelled before it was sent"))
+        if connection.scalar(select(_b.c.owner).where(_b.c.id == batch_id)) != owner:
+            return 0
+        ids = list(connection.scalars(select(_rows.c.attempt).where(_rows.c.batch == batch_id)))
+        connection.execute(update(_rows).where(_rows.c.batch == batch_id).values(batch=None))
+        return len(mark_unsent(connection, ids))
 
 
 def known_ids(connection: Connection) -> set[str]:

@@ -33,7 +33,7 @@ def sample_usage(engine: Engine, cell: str, phase: str, execution: str) -> dict[
     with reading(engine) as connection:
         for row in connection.execute(query):
             answered[row.sample][row.key] = (row.tokens_in, row.tokens_out, row.list_usd, bool(row.cut))
-            if row.outcome == "paid":
+            if row.outcome == "paid" and row.latency_s is not None:  # one by a batch has none
                 # The latest payment: a resumed sample keeps the time its call took when it was made.
                 paid[row.sample][row.key] = row.latency_s
     return {sample: _total(calls, paid.get(sample, {})) for sample, calls in answered.items()}

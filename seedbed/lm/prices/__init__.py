@@ -51,10 +51,10 @@ def cost_of(
     return price.cost(told._replace(tier=service_tier) if service_tier else told, batch=batch, at=at)
 
 
-def token_cost(model: ModelConfig, tokens_in: int, tokens_out: int) -> float | None:
+def token_cost(model: ModelConfig, tokens_in: int, tokens_out: int, *, batch: bool = False) -> float | None:
     """What so many tokens of a model cost, none of them cached; None where its price is unknown."""
     price = price_of(model)
-    return price.cost(Usage(tokens_in, tokens_out)) if price else None
+    return price.cost(Usage(tokens_in, tokens_out), batch=batch) if price else None
 
 
 def _price_by_name(name: str) -> ModelPrice | None:

@@ -10,47 +10,20 @@ import pytest
 
 from tests.support.batch_loopback import BatchLoopback
 from tests.support.lm import PRICE, caps, dollars, runtime, scope, sums
-
-QUICK = {"size": 10, "age_s": 0.05, "poll_s": 0.02, "settle_s": 0.2}
-
-
-def _batched(**changes: Any) -> dict[str, Any]:
-    own = changes.pop("batch", {})
-    return {"service": "batch", "batch": {**QUICK, **own}, **changes}
-
-
-PROTOCOLS = {
-    "openai": {},
-    "anthropic": {"model": "anthropic/claude-loop", "api_key_env": "LOOP_KEY"},
-}
-
-
-@pytest.fixture(params=list(PROTOCOLS))
-def protocol(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setenv("LOOP_KEY", "a-key-of-nobody")
-    return PROTOCOLS[request.param]
-
-
-def _ask(made: Any, count: int, *, execution: str = "e1", **more: Any) -> list[Any]:
-    lm = made.lm(scope(execution=execution), **more)
-
-    async def all_of_them() -> list[Any]:
-        return await asyncio.gather(*(lm.acall(f"Is {n} even?") for n in range(count)), return_exceptions=True)
-
-    return made.run(all_of_them())
+from tests.unit.lm.batches.conftest import ask, batched
 
 
 def test_answers_are_those_of_normal_calls_at_half_their_price(
     tmp_path: Path, protocol: dict[str, Any], each_ledger: str
 ) -> None:
     with BatchLoopback() as server, runtime(tmp_path / "online", server, **protocol) as made:
-        online = _ask(made, 25)
-    with BatchLoopback() as server, runtime(tmp_path / "batch", server, **_batched(**protocol)) as made:
-        batched = _ask(made, 25)
+        online = ask(made, 25)
+    with BatchLoopback() as server, runtime(tmp_path / "batch", server, **batched(**protocol)) as made:
+        by_batch = ask(made, 25)
         assert server.online == 0
         assert [len(one.rows) for one in server.made.values()] == [10, 10, 5]
         assert server.most_polls_at_once == 1
-    assert batched == online
+    assert by_batch == online
     found, books = sums(tmp_path / "batch"), server.books
     assert found.outcomes == {"paid": 25}
     assert (found.tokens_in, found.tokens_out) == (books.tokens_in, books.tokens_out)
@@ -60,8 +33,8 @@ def test_answers_are_those_of_normal_calls_at_half_their_price(
 
 def test_rows_that_fail_or_expire_go_into_the_next_batch(tmp_path: Path, protocol: dict[str, Any]) -> None:
     fail = {"server": 0.3, "expired": 0.3}
-    with BatchLoopback(fail=fail) as server, runtime(tmp_path, server, **_batched(**protocol)) as made:
-        answers = _ask(made, 20)
+    with BatchLoopback(fail=fail) as server, runtime(tmp_path, server, **batched(**protocol)) as made:
+        answers = ask(made, 20)
         assert all(isinstance(answer, list) for answer in answers)
         assert len(server.made) > 2
     found = sums(tmp_path)
@@ -72,8 +45,8 @@ def test_rows_that_fail_or_expire_go_into_the_next_batch(tmp_path: Path, protoco
 
 
 def test_a_row_that_is_refused_for_good_fails_alone(tmp_path: Path, protocol: dict[str, Any]) -> None:
-    with BatchLoopback(fail={"invalid": 0.4}) as server, runtime(tmp_path, server, **_batched(**protocol)) as made:
-        answers = _ask(made, 10)
+    with BatchLoopback(fail={"invalid": 0.4}) as server, runtime(tmp_path, server, **batched(**protocol)) as made:
+        answers = ask(made, 10)
     refused = [answer for answer in answers if isinstance(answer, Exception)]
     assert 0 < len(refused) < 10
     assert len(server.made) == 1
@@ -81,9 +54,9 @@ def test_a_row_that_is_refused_for_good_fails_alone(tmp_path: Path, protocol: di
 
 
 def test_what_failed_falls_back_to_normal_calls_where_the_config_says_so(tmp_path: Path) -> None:
-    settings = _batched(batch={"fallback": "online"})
+    settings = batched(batch={"fallback": "online"})
     with BatchLoopback(fail={"expired": 0.5}) as server, runtime(tmp_path, server, **settings) as made:
-        answers = _ask(made, 10)
+        answers = ask(made, 10)
     assert all(isinstance(answer, list) for answer in answers)
     assert len(server.made) == 1
     expired = sums(tmp_path).outcomes["failed"]
@@ -96,9 +69,9 @@ def test_what_failed_falls_back_to_normal_calls_where_the_config_says_so(tmp_pat
 def test_the_cap_holds_at_batch_price_and_what_is_in_a_batch_is_waited_for(tmp_path: Path) -> None:
     from seedbed.errors import BudgetReached
 
-    with BatchLoopback() as server, runtime(tmp_path, server, **_batched()) as made:
+    with BatchLoopback() as server, runtime(tmp_path, server, **batched()) as made:
         one = 200 * PRICE["output"] / 2e6
-        answers = _ask(made, 8, caps=caps(1.15 * one))
+        answers = ask(made, 8, caps=caps(1.15 * one))
         stopped = [answer for answer in answers if isinstance(answer, BaseException)]
         assert isinstance(made.stop_reason, BudgetReached)
     found = sums(tmp_path)
@@ -109,7 +82,7 @@ def test_the_cap_holds_at_batch_price_and_what_is_in_a_batch_is_waited_for(tmp_p
 
 
 def test_equal_requests_share_a_row_and_stored_answers_are_reused(tmp_path: Path) -> None:
-    with BatchLoopback() as server, runtime(tmp_path, server, **_batched()) as made:
+    with BatchLoopback() as server, runtime(tmp_path, server, **batched()) as made:
         lm = made.lm(scope())
 
         async def twice() -> list[Any]:
@@ -122,9 +95,9 @@ def test_equal_requests_share_a_row_and_stored_answers_are_reused(tmp_path: Path
 
 
 def test_optimizers_ask_at_the_normal_price_unless_told_otherwise(tmp_path: Path) -> None:
-    with BatchLoopback() as server, runtime(tmp_path, server, **_batched()) as made:
+    with BatchLoopback() as server, runtime(tmp_path, server, **batched()) as made:
         made.lm(scope(phase="optimise"))("a")
         assert (server.online, len(server.made)) == (1, 0)
-    with BatchLoopback() as server, runtime(tmp_path / "b", server, **_batched(batch={"optimise": "batch"})) as made:
+    with BatchLoopback() as server, runtime(tmp_path / "b", server, **batched(batch={"optimise": "batch"})) as made:
         made.lm(scope(phase="optimise"))("a")
         assert (server.online, len(server.made)) == (0, 1)

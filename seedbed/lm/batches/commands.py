@@ -1,0 +1,72 @@
+"""What `seedbed batches` does beside looking: wait for batches without a sweep, and cancel them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+
+from seedbed.errors import ProviderError, UserError
+from seedbed.lm.batches.lane import Lane
+from seedbed.lm.batches.protocol import Perhaps
+from seedbed.lm.ledger import batches
+from seedbed.lm.ledger.batches import Batch
+from seedbed.lm.ledger.database import reading
+from seedbed.lm.runtime import LMRuntime
+
+_LOOK_S = 1.0
+
+
+def wait_for(ledger_url: str, chosen: Collection[str], tell: Callable[[Sequence[Batch]], None]) -> None:
+    """Look after batches until they have ended and all their answers are on record."""
+    runtime = LMRuntime(ledger_url, {})
+    try:
+        runtime.run(_wait(runtime, chosen, tell))
+    finally:
+        runtime.close()
+
+
+async def _wait(runtime: LMRuntime, chosen: Collection[str], tell: Callable[[Sequence[Batch]], None]) -> None:
+    engine = runtime.ledger.engine
+    while True:
+        left = [batch for batch in batches.open_batches(engine) if batch.id in chosen]
+        if not left:
+            return
+        for batch in left:
+            runtime.batches.look_after(runtime.batches.lane(Lane.of_record(batch.spec).model))
+        tell(left)
+        runtime.check_stop()
+        await asyncio.sleep(_LOOK_S)
+
+
+def cancel(ledger_url: str, chosen: Sequence[Batch], tell: Callable[[Batch, str], None]) -> None:
+    """Have batches ended. What was answered before is billed, and taken by the next run or by waiting."""
+    runtime = LMRuntime(ledger_url, {})
+    try:
+        for batch in chosen:
+            tell(batch, runtime.run(_cancel(runtime, batch)))
+    except ProviderError as error:
+        raise UserError(f"the provider could not be asked to cancel ({error.message}); try again.") from None
+    finally:
+        runtime.close()
+
+
+async def _cancel(runtime: LMRuntime, batch: Batch) -> str:
+    engine, own = runtime.ledger.engine, runtime.ledger.owner
+    lane = runtime.batches.lane(Lane.of_record(batch.spec).model)
+    if batch.state == "running" and batch.provider_id is not None:
+        await lane.api.cancel(batch.provider_id)
+        return "asked to cancel; `seedbed batches wait`, or the next run, takes what was answered"
+    leased = batches.lease(engine, own, batch.id)
+    if leased is None:
+        return "is just being sent by another process; stop that one, or try again in a moment"
+    if leased.state == "creating":
+        with reading(engine) as connection:
+            known = batches.known_ids(connection)
+        found = await lane.api.find(leased, leased.packed_at, known)
+        if isinstance(found, Perhaps):
+            return "cannot be told yet from others at the provider; try again when those have ended"
+        if found is not None:
+            batches.advance(engine, own, batch.id, state="running", provider_id=found)
+            await lane.api.cancel(found)
+            return "was found at the provider and asked to cancel"
+    return f"was never sent: {batches.unpack(engine, own, batch.id)} requests are free again"

@@ -75,7 +75,8 @@ def _wait(url: str, chosen: Sequence[Batch]) -> None:
 
     if chosen:
         wait_for(url, {batch.id for batch in chosen}, tell)
-    print(f"{len(chosen)} batches have ended; their answers are on record" if chosen else "no batch is open")
+    ended = "1 batch has" if len(chosen) == 1 else f"{len(chosen)} batches have"
+    print(f"{ended} ended; the answers are on record" if chosen else "no batch is open")
 
 
 def _cancel(url: str, chosen: Sequence[Batch]) -> None:

@@ -22,7 +22,7 @@ from tests.unit.lm.batches.conftest import ask, batched, start
 PATIENCE_S = 60.0
 
 
-def _until(state: Callable[[], Any]) -> None:
+def until(state: Callable[[], Any]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not state():
         assert time.monotonic() < deadline, "it does not come to that"
@@ -78,7 +78,7 @@ def test_a_stop_leaves_batches_running_and_the_next_run_takes_their_answers(tmp_
         server.hold = True
         with runtime(tmp_path, server, **batched()) as made:
             asked = start(made, 6)
-            _until(lambda: server.asked["poll"])
+            until(lambda: server.asked["poll"])
             assert "waiting for batch, 0 of 6" in str(made.batches.words("c"))
             made.stop(Interrupted("stopped by the user"))
             assert all("stopped by the user" in str(answer) for answer in asked.result(PATIENCE_S))
@@ -100,10 +100,10 @@ def test_what_only_gathered_ends_unsent_at_a_stop(tmp_path: Path) -> None:
     with BatchLoopback() as server:
         with runtime(tmp_path, server, **batched(batch={"age_s": 600})) as made:
             asked = start(made, 3)
-            _until(lambda: sums(tmp_path).in_flight == 3)
+            until(lambda: sums(tmp_path).in_flight == 3)
             made.stop(Interrupted("enough"))
             asked.result(PATIENCE_S)
-            _until(lambda: sums(tmp_path).outcomes == {"failed": 3})
+            until(lambda: sums(tmp_path).outcomes == {"failed": 3})
         assert sums(tmp_path).at_risk_usd == 0.0
         assert not server.made
 
@@ -113,7 +113,7 @@ def test_normal_calls_wait_for_what_a_batch_will_answer_and_pay_nothing(tmp_path
         server.hold = True
         with runtime(tmp_path, server, **batched()) as made:
             start(made, 3)
-            _until(lambda: server.asked["poll"])
+            until(lambda: server.asked["poll"])
             made.stop(Interrupted("enough"))
         server.hold = False
         with runtime(tmp_path, server, batch=batched()["batch"]) as made:  # `service: batch` was taken out
@@ -128,7 +128,7 @@ def test_two_processes_share_a_batch_and_each_gets_its_answers(tmp_path: Path, e
     with BatchLoopback() as server, runtime(tmp_path, server, **settings) as one:
         with runtime(tmp_path, server, **settings) as other:
             asked = start(one, 5)
-            _until(lambda: sums(tmp_path).in_flight == 5)
+            until(lambda: sums(tmp_path).in_flight == 5)
             others = [asyncio.run_coroutine_threadsafe(_odd(other, n), other.loop) for n in range(3)]
             assert all(isinstance(answer, list) for answer in asked.result(PATIENCE_S))
             assert all(isinstance(answer.result(PATIENCE_S), list) for answer in others)

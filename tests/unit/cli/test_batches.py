@@ -1,0 +1,87 @@
+"""`seedbed batches`, and what `plan` and `status` say of batches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from seedbed.cli.main import main
+from seedbed.errors import Interrupted
+from tests.support.batch_loopback import BatchLoopback
+from tests.support.lm import runtime, sums
+from tests.unit.lm.batches.conftest import batched, start
+from tests.unit.lm.batches.test_poller import PATIENCE_S, until
+
+CONFIG = """\
+name: both
+seeds: [0]
+models:
+  m: {model: openai/gpt-4.1-mini, service: batch}
+experiments:
+  - suite: crosslingual
+    models: [m]
+    benchmarks: [{name: tiny, limit: 6}]
+    systems: [direct]
+"""
+
+
+def _left_running(folder: Path, server: BatchLoopback) -> None:
+    server.hold = True
+    with runtime(folder, server, **batched()) as made:
+        asked = start(made, 3)
+        until(lambda: server.asked["poll"])
+        made.stop(Interrupted("enough"))
+        asked.result(PATIENCE_S)
+    server.hold = False
+
+
+def test_batches_are_listed_and_waited_for_without_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with BatchLoopback() as server:
+        _left_running(tmp_path, server)
+        assert main(["batches", "--out", str(tmp_path)]) == 0
+        said = capsys.readouterr().out
+        assert "openai/loop, in_progress, 0 of 3" in said
+        assert "for s; no process looks after it" in said
+        assert main(["batches", "wait", "--out", str(tmp_path)]) == 0
+        assert "1 batch has ended" in capsys.readouterr().out
+    assert sums(tmp_path).outcomes == {"paid": 3}
+    assert main(["batches", "list", "--all", "--json", "--out", str(tmp_path)]) == 0
+    (view,) = json.loads(capsys.readouterr().out)
+    assert (view["requests"], view["taken"], view["ended"]) == (3, 3, True)
+
+
+def test_a_cancelled_batch_ends_its_requests_unpaid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with BatchLoopback() as server:
+        _left_running(tmp_path, server)
+        assert main(["batches", "cancel", "batch_0", "--out", str(tmp_path)]) == 0
+        assert "asked to cancel" in capsys.readouterr().out
+        assert main(["batches", "wait", "--out", str(tmp_path)]) == 0
+    found = sums(tmp_path)
+    assert (found.outcomes, found.spent_usd, found.at_risk_usd) == ({"failed": 3}, 0.0, 0.0)
+    assert server.books.answered == 0
+
+
+def test_a_batch_that_is_not_there_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with BatchLoopback() as server:
+        _left_running(tmp_path, server)
+    assert main(["batches", "cancel", "nope", "--out", str(tmp_path)]) == 2
+    assert "no batch 'nope' is open here" in capsys.readouterr().err
+
+
+def test_a_plan_shows_dollars_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "both.yaml"
+    config.write_text(CONFIG, encoding="utf-8")
+    assert main(["plan", str(config), "--out", str(tmp_path / "out"), "--json"]) == 0
+    total = json.loads(capsys.readouterr().out)["total"]
+    assert total["online_usd"]["likely"] == pytest.approx(2 * total["usd"]["likely"])
+    assert main(["plan", str(config), "--out", str(tmp_path / "out")]) == 0
+    assert "by batches (m): $" in capsys.readouterr().out
+
+
+def test_batches_need_bodies_on_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "both.yaml"
+    config.write_text(f"{CONFIG}store_bodies: false\n", encoding="utf-8")
+    assert main(["plan", str(config), "--out", str(tmp_path / "out")]) == 2
+    assert "store_bodies: false leaves nothing to find the answers of a batch again by" in capsys.readouterr().err

@@ -67,7 +67,9 @@ class Chat:
         attempt = Attempt(key, seed, call.candidate + sample[1], call.number, model.timeout_s, rollout)
         provider = self._runtime.keep(f"chat:{scope.model}", lambda: make_provider(model))
         slots = provider.slots if isinstance(provider, HasSlots) else None
-        kind = Kind(provider.chat, lambda reply: read(reply, model.model), usage_of, _worth_keeping, slots, batches=True)
+        kind = Kind(
+            provider.chat, lambda reply: read(reply, model.model), usage_of, _worth_keeping, slots, batches=True
+        )
         if seed is not None:
             # Not part of the key, which holds the sweep's own seed.
             body = codec.seeded(body, model, seed, (*repeat, draws), known_by)

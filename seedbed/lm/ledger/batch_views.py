@@ -86,7 +86,7 @@ def _taken(connection: Connection, batch_id: str) -> dict[str, int]:
     return {sweep: count for sweep, count in connection.execute(query)}  # noqa: C416 - rows are no pairs to a type
 
 
-def _view(row: Mapping[str, Any], taken: Mapping[str, int], alive: set[int]) -> BatchView:
+def _view(row: Any, taken: Mapping[str, int], alive: set[int]) -> BatchView:
     ended = row["ended_at"] is not None
     state = row["provider_status"] or row["state"] if row["state"] == "running" else row["state"]
     return BatchView(

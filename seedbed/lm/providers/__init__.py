@@ -44,7 +44,7 @@ def provider(prefix: str) -> Callable[[MakeT], MakeT]:
 
 def prefixes() -> set[str]:
     """What a model's name may begin with, litellm's many others apart."""
-    return {*_BY_PREFIX, *_SPEAKS_OPENAI}
+    return {*_BY_PREFIX, *SPEAKS_OPENAI}
 
 
 def make_provider(model: ModelConfig) -> Provider:

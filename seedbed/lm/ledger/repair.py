@@ -42,7 +42,7 @@ def mark_lost(
         return False
     query = _OPEN.where(_a.c.owner.in_(owners), _a.c.id.not_in(but))
     orphans = list(connection.execute(query if keys is None else query.where(_a.c.key.in_(keys))))
-    _mark(connection, [row for row in orphans if not row.seated], "lost", LOST, _a.c.reserved_usd)
+    _mark(connection, [row for row in orphans if not row.seated], "lost", LOST, at_risk_usd=_a.c.reserved_usd)
     _mark_unsent(connection, [row for row in orphans if row.seated])
     return bool(orphans)
 
@@ -66,17 +66,17 @@ def _mark_unsent(connection: Connection, rows: Sequence[Any]) -> list[int]:
     for part in _parts([row.id for row in rows]):
         chosen = delete(_rows).where(_rows.c.attempt.in_(part), _rows.c.batch.is_(None))
         ours.update(connection.scalars(chosen.returning(_rows.c.attempt)))
-    _mark(connection, [row for row in rows if row.id in ours], "failed", NOT_SENT, 0.0)
+    _mark(connection, [row for row in rows if row.id in ours], "failed", NOT_SENT, at_risk_usd=0.0)
     return sorted(ours)
 
 
-def _mark(connection: Connection, rows: Sequence[Any], outcome: str, error: str, at_risk: Any) -> None:
+def _mark(connection: Connection, rows: Sequence[Any], outcome: str, error: str, *, at_risk_usd: Any) -> None:
     if not rows:
         return
     scopes = sorted({f"sweep:{row.sweep}" for row in rows} | {f"cell:{row.cell}" for row in rows})
     # Caps before attempts, as the writer takes them: two that repair and write at once then never wait for each other.
     connection.execute(select(_b.c.scope).where(_b.c.scope.in_(scopes)).order_by(_b.c.scope).with_for_update())
-    ended = {"outcome": outcome, "spent_usd": 0.0, "list_usd": 0.0, "at_risk_usd": at_risk, "error_class": error}
+    ended = {"outcome": outcome, "spent_usd": 0.0, "list_usd": 0.0, "at_risk_usd": at_risk_usd, "error_class": error}
     for part in _parts([row.id for row in rows]):
         connection.execute(update(_a).where(_a.c.id.in_(part), _a.c.outcome.is_(None)).values(ended))
     for scope in scopes:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, func, inspect, select
 
 from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.database import reading, split_owners
@@ -55,6 +55,8 @@ def view_batches(
     if connection is None:
         with reading(engine) as own:
             return view_batches(engine, sweep, ended=ended, connection=own)
+    if not _has_batches(connection):
+        return []
     query = select(_b).order_by(_b.c.packed_at, _b.c.id)
     query = query if ended else query.where(_b.c.ended_at.is_(None))
     found = list(connection.execute(query).mappings())
@@ -69,10 +71,17 @@ def view_gathering(engine: Engine, sweep: str) -> Gathering | None:
     """What of a sweep waits for a batch; None where nothing does."""
     query = select(func.count(), func.min(_a.c.started_at)).join(_rows, _rows.c.attempt == _a.c.id)
     with reading(engine) as connection:
+        if not _has_batches(connection):
+            return None
         count, first = connection.execute(
             query.where(_rows.c.batch.is_(None), _a.c.outcome.is_(None), _a.c.sweep == sweep)
         ).one()
     return Gathering(count, max(0.0, time.time() - first)) if count else None
+
+
+def _has_batches(connection: Connection) -> bool:
+    """A ledger of before, which is only looked at, has no such tables."""
+    return inspect(connection).has_table(_b.name)
 
 
 def _taken(connection: Connection, batch_id: str) -> dict[str, int]:

@@ -179,7 +179,8 @@ def campaign(folder: Path, agent: str, *, kills: int, samples: int, seed: int) -
         if server.books.requests != asked:
             yield f"the replay asked {server.books.requests - asked} times"
         outcomes = dict(place.outcomes())
-        print(f"{agent}: {dict(attack.killed)} killed, {asked} requests, ledger {outcomes}, ${place.billed:.6f} billed")
+        told = f"{asked} requests, ledger {outcomes}, ${place.billed:.6f} billed"
+        print(f"{agent}: {dict(attack.killed)} killed, {told}", flush=True)
 
 
 def _account(place: Place, kills: int) -> Iterator[str]:

@@ -39,6 +39,9 @@ def inspect_log(path: Path, values: Mapping[int, Any], *, model: str = "openai/a
         archive.writestr("header.json", json.dumps(header))
         for sample in samples:
             archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+        # What inspect_ai writes beside the samples.
+        archive.writestr("summaries.json", json.dumps([{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}}}]))
+        archive.writestr("_journal/start.json", json.dumps({"version": 2}))
     return path
 
 

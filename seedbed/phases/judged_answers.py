@@ -105,17 +105,19 @@ def shown_output(output: Mapping[str, Any] | None, judged: Judged) -> dict[str, 
     """What a rater sees of an output."""
     if output is None:
         return {}
-    chosen = {name.rpartition(".")[2]: _field(output, name) for name in judged.outputs}
-    return {name: value for name, value in chosen.items() if value is not None} or dict(output)
-
-
-def _field(value: Any, name: str) -> Any:
-    """A field of an output; of a list's members where a dot leads into them."""
-    first, _, rest = name.partition(".")
-    if isinstance(value, list):
-        return [_field(member, name) for member in cast("list[Any]", value)]
-    found = cast("Mapping[str, Any]", value).get(first) if isinstance(value, Mapping) else None
-    return _field(found, rest) if rest and found is not None else found
+    chosen: dict[str, Any] = {}
+    for name in judged.outputs:
+        first, _, rest = name.partition(".")
+        value: Any = output.get(first)
+        if value is None:
+            continue
+        if not rest or not isinstance(value, list):
+            chosen[first] = value
+            continue
+        members = [cast("Mapping[str, Any]", m) if isinstance(m, Mapping) else {} for m in cast("list[Any]", value)]
+        earlier: list[dict[str, Any]] = chosen.get(first) or [{} for _ in members]
+        chosen[first] = [{**own, rest: member.get(rest)} for own, member in zip(earlier, members, strict=True)]
+    return chosen or dict(output)
 
 
 def _doubt(details: Mapping[str, Any], metric: Metric) -> float | None:

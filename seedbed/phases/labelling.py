@@ -182,7 +182,9 @@ def _text(value: Any, depth: int = 0) -> str:
     """A value as a person reads it: names and texts, a line each, no brackets."""
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
-        lines = [f"{name}: {_text(v, depth + 1)}" for name, v in fields.items() if v not in (None, "")]
+        lines = [
+            f"{str(name).replace('_', ' ')}: {_text(v, depth + 1)}" for name, v in fields.items() if v not in (None, "")
+        ]
     elif isinstance(value, list | tuple):
         many = cast("Sequence[Any]", value)
         lines = [f"{number}. {_text(v, depth + 1)}" for number, v in enumerate(many, start=1)]

@@ -17,9 +17,11 @@ def _memory_agent(build: str, calls: float = 2.0) -> SystemSpec:
 
 
 _EXPLAINED = Judged(
-    "How well do the replies explain themselves to the user, by the rubric of the turns?",
+    "How well do the replies explain themselves: their grounds, why they fit the user, where they end?",
     scale_marks(1, 5),
-    ("turns.pred_assistant_text",),
+    ("turns.user_text", "turns.pred_assistant_text"),
+    inputs=("dialog_id",),
+    reference=False,
 )
 
 SUITE = Suite(

@@ -13,7 +13,7 @@ _DATA = Path(__file__).parent / "data"
 
 def _judged(name: str, label: str, question: str, option: str = "") -> Metric:
     shown = ("answer", "retrieved_contexts")
-    return Metric(name, label, judged=Judged(question, SHARES, shown, option=option))
+    return Metric(name, label, judged=Judged(question, SHARES, shown, ("question",), option=option))
 
 
 SUITE = Suite(

@@ -1,6 +1,6 @@
 """A ledger that has grown: what its figures, the resume of a cell, and pruning cost at a million rows and more.
 
-    python -m bench ledger_growth                               # a million rows, SQLite
+    python -m bench ledger_growth                               # a million rows, SQLite; part of `make bench`
     python -m bench.ledger_growth --rows 10000000
     python -m bench.ledger_growth --ledger postgresql+psycopg://USER@HOST/DATABASE     # an empty database
 
@@ -24,7 +24,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Engine, text
 
-from seedbed.lm.ledger import Begin, CallScope, Cap, End, Granted, Ledger
+from seedbed.lm.ledger import Begin, Busy, CallScope, Cap, End, Granted, Ledger
 from seedbed.lm.ledger.database import open_database, sqlite_url
 from seedbed.lm.ledger.progress import call_progress
 from seedbed.lm.ledger.prune import prune
@@ -93,21 +93,41 @@ class Caller:
         self._caps = (Cap(f"sweep:{SWEEP}", 1e9), Cap("cell:new", 1e9))
         self._number = 0
 
-    def call(self, *, contested: bool = False) -> float:
-        """Seconds that `begin` took of an ordinary call, or of one whose key another writer had in flight."""
+    def call(self) -> float:
+        """Seconds that `begin` of an ordinary call took."""
         return asyncio.run(self._call())
 
+    def contest(self, other: Caller) -> float:
+        """Seconds that `begin` took where the other has the same request in flight."""
+        return asyncio.run(self._contest(other))
+
     async def _call(self) -> float:
-        self._number += 1
-        scope = CallScope(SWEEP, "new", "generate", "task", "e", "m", 0)
-        begin = Begin(scope, f"new{self._number:060d}", 1, f"q{self._number}", b"{}", 0.001, self._caps)
+        begin = self._next()
         start = time.perf_counter()
         granted: Any = await self._ledger.begin(begin)
         took = time.perf_counter() - start
         assert isinstance(granted, Granted)
+        await self._end(granted, begin)
+        return took
+
+    async def _contest(self, other: Caller) -> float:
+        begin = self._next()
+        granted: Any = await other._ledger.begin(begin)
+        start = time.perf_counter()
+        assert isinstance(await self._ledger.begin(begin), Busy)
+        took = time.perf_counter() - start
+        await other._end(granted, begin)
+        return took
+
+    def _next(self) -> Begin:
+        self._number += 1
+        scope = CallScope(SWEEP, "new", "generate", "task", "e", "m", 0)
+        key = f"{self._ledger.owner:04d}{self._number:060d}"
+        return Begin(scope, key, 1, f"q{self._number}", b"{}", 0.001, self._caps)
+
+    async def _end(self, granted: Granted, begin: Begin) -> None:
         reply = orjson.dumps({"choices": []})
         await self._ledger.end(End(granted.attempt_id, begin, "paid", Usage(1, 1), 0.0, 0.0, 0.0, 0.1, response=reply))
-        return took
 
     def close(self) -> None:
         self._ledger.close()
@@ -144,12 +164,14 @@ def measure(url: str, rows: int) -> None:
         print(f"| {name} | {took:.2f} | {busy:.2f} |", flush=True)
     took, _ = timed(lambda: (caller := Caller(url)).call() and caller.close())
     print(f"| a new writer and its first call | {took:.2f} | |", flush=True)
-    alone = Caller(url)
-    times = [alone.call() for _ in range(200)]
+    alone, other = Caller(url), Caller(url)
+    calls = [alone.call() for _ in range(200)]
+    contested = [alone.contest(other) for _ in range(200)]
     alone.close()
-    print(
-        f"\nbegin alone: median {1e3 * statistics.median(times):.2f} ms, slowest {1e3 * max(times):.1f} ms", flush=True
-    )
+    other.close()
+    for name, times in (("alone", calls), ("with its key in flight elsewhere", contested)):
+        middle, most = 1e3 * statistics.median(times), 1e3 * max(times)
+        print(f"\nbegin {name}: median {middle:.2f} ms, slowest {most:.1f} ms", flush=True)
     slowest, count = slowest_beside(url, lambda: prune(engine, before=1.0, sweep=None, apply=False))
     print(f"{count} calls beside a counting `prune`: slowest {1e3 * slowest:.0f} ms", flush=True)
     took, _ = timed(lambda: prune(engine, before=1700000000 + rows / 10_000, sweep=None, apply=True))

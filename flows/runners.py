@@ -56,6 +56,21 @@ def _package(name: str, extra: str) -> Any:
         ) from None
 
 
+def why_lost(runner: RunnerConfig) -> str:
+    """Why a task never ended, as far as can be seen from here."""
+    kept = "what was paid for is kept"
+    if runner.address is not None:
+        try:
+            _refuse_silent(runner.address)
+        except UserError:
+            return f"nothing answers any more at {runner.address}; start the cluster again, and run again: {kept}"
+    return (
+        "its worker was lost again and again, or could not begin: look into the log of the workers. Each needs the "
+        "keys of the models and PREFECT_API_URL, and where the config asks for them PGPASSWORD and AWS_ACCESS_KEY_ID "
+        f"with its fellows; {kept}"
+    )
+
+
 def _refuse_silent(address: str) -> None:
     """A cluster that is not there is said at once; its own client would try for half a minute and leave a traceback."""
     place = urlsplit(address if "://" in address else f"tcp://{address}")

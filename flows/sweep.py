@@ -17,7 +17,7 @@ from prefect.runtime import flow_run
 
 from flows.cancel import stopped_by_cancellation
 from flows.progress import followed
-from flows.runners import task_runner
+from flows.runners import task_runner, why_lost
 from flows.states import state_of
 from flows.subflow import explained
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped, Unreachable
@@ -174,7 +174,7 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
         submitted = chosen.submit(folder, cell.id, wait_for=before)
         state = await _settle(submitted, waiters)
         if not state.is_completed():
-            return CellOutcome(cell, await _error(state), (submitted,), ran)
+            return CellOutcome(cell, await _error(run, state), (submitted,), ran)
         before = (submitted,)
     return CellOutcome(cell, None, before, ran)
 
@@ -224,10 +224,10 @@ async def _settle(future: PrefectFuture[Any], waiters: ThreadPoolExecutor, *, mu
     return future.state
 
 
-async def _error(state: State[Any]) -> Exception:
+async def _error(run: SweepRun, state: State[Any]) -> Exception:
     """What a task failed with; one that never ended was lost with its worker."""
     if not state.is_final():
-        return CellFailed("its worker was lost again and again; what was paid for is kept")
+        return CellFailed(why_lost(run.plan.config.runner))
     error = await state.aresult(raise_on_failure=False)
     return error if isinstance(error, Exception) else CellFailed(state.message or state.name or "unknown")
 

@@ -42,6 +42,7 @@ CALL = {
     "tokens_in": 200,
     "tokens_out": 20,
     "list_usd": 0.001,
+    "latency_s": 0.2,
     "error": None,
     "response": {"choices": [{"message": {"content": "an answer"}}]},
 }
@@ -125,7 +126,7 @@ def _write_cell(folder: Path, cell: Any) -> None:
             call = {**CALL, "sample": sample, "request": {"messages": [{"role": "user", "content": f"{prompt}{i}"}]}}
             calls.write(json.dumps(call).encode() + b"\n")
     (folder / "scores.jsonl").write_bytes(b"".join(orjson.dumps(asdict(row)) + b"\n" for row in rows))
-    usage = {"tokens_in": 60_000, "tokens_out": 6_000, "list_usd": 0.3, "spent_usd": 0.3}
+    usage = {"calls": SAMPLES, "tokens_in": 60_000, "tokens_out": 6_000, "list_usd": 0.3, "spent_usd": 0.3}
     write_json(folder / "metrics.json", {"metrics": {cell.label: aggregate(rows)}, "usage": {"generate": usage}})
 
 

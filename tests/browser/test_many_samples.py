@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 import shutil
+import threading
 from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -83,6 +86,15 @@ def test_any_of_them_is_found_compared_and_opened(tab: Browser, page: Path) -> N
     tab.open(page, "#sample=q031415")
     tab.wait("document.getElementById('sample').dataset.shown === 'q031415'")
     assert "The answer to q031415 is" in tab.run("document.getElementById('sample').textContent")
+
+
+def test_they_are_opened_from_a_server_as_from_a_disk(tab: Browser, page: Path) -> None:
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(page.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        tab.open(f"http://127.0.0.1:{serving.server_port}/report.html", "#sample=q027182")
+        tab.wait("document.getElementById('sample').dataset.shown === 'q027182'")
+        serving.shutdown()
 
 
 def test_packs_that_were_left_behind_are_missed_by_name(tab: Browser, page: Path, tmp_path: Path) -> None:

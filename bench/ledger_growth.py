@@ -28,7 +28,7 @@ from seedbed.lm.ledger import Begin, Busy, CallScope, Cap, End, Granted, Ledger
 from seedbed.lm.ledger.database import open_database, sqlite_url
 from seedbed.lm.ledger.progress import call_progress
 from seedbed.lm.ledger.prune import prune
-from seedbed.lm.ledger.reads import cost_rows, phase_usage
+from seedbed.lm.ledger.reads import cost_sums, phase_usage
 from seedbed.lm.ledger.settled import settle
 from seedbed.lm.ledger.upkeep import stats
 from seedbed.lm.types import Usage
@@ -154,7 +154,7 @@ def measure(url: str, rows: int) -> None:
     cell = f"{77:064x}"
     looks: dict[str, Callable[[], Any]] = {
         "settle, once after a sweep": lambda: settle(engine),
-        "costs": lambda: cost_rows(engine, SWEEP),
+        "costs": lambda: cost_sums(engine, SWEEP),
         "status": lambda: call_progress(engine, SWEEP, 0, time.time() - 60, [cell]),
         "stats": lambda: stats(engine),
         "account of one cell, as a resume asks": lambda: phase_usage(engine, cell, "generate", "e"),

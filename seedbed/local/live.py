@@ -28,8 +28,9 @@ from seedbed.storage.objects import subfolders
 from seedbed.storage.store import Store, read_json
 
 _AT_LEAST_S = 1.0
+_AT_MOST_S = 60.0
 _SHARE = 0.05
-"""Of the time that may go into looking."""
+"""Of a core that may go into looking."""
 _KEPT = 6
 """Runs whose plans are kept in memory."""
 _RUNNING, _CALLS, _CELLS = 8, 40, 100
@@ -54,10 +55,11 @@ class Watched:
     def told(self) -> dict[str, Any]:
         """All that the page shows at once."""
         with self._lock:
-            began = time.monotonic()
-            if began >= self._next:
+            if time.monotonic() >= self._next:
+                began = time.thread_time()
                 self._told = self._look()
-                self._next = time.monotonic() + max(_AT_LEAST_S, (time.monotonic() - began) / _SHARE)
+                rest = (time.thread_time() - began) / _SHARE
+                self._next = time.monotonic() + min(max(_AT_LEAST_S, rest), _AT_MOST_S)
             return self._told
 
     def cells(self, state: str, find: str, offset: int) -> dict[str, Any]:

@@ -91,9 +91,14 @@ class Browser:
     def wait(self, expression: str) -> Any:
         """Until an expression is true, looked at whenever the page has drawn; its value."""
         for _ in range(3000):
-            if value := self.run(f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"):
-                return value
-            self.run("new Promise((done) => setTimeout(done, 20))")
+            try:
+                if value := self.run(f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"):
+                    return value
+                self.run("new Promise((done) => setTimeout(done, 20))")
+            except AssertionError as error:
+                # The page leads to another.
+                if "navigated" not in str(error):
+                    raise
         raise AssertionError(f"never came true: {expression}")
 
     def key(self, name: str) -> None:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from seedbed.analysis.columns import by_seed, over_columns
+from seedbed.analysis.spending import boundaries
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+    from numpy.typing import ArrayLike
 
 Decision = Literal["better", "worse", "futile", "go on"]
 
 GROWTH = 1.04
 """What the most samples of a design with looks are, in those of one without: the price of looking."""
 _FUTILE_POWER = 0.1
-_WIDTH, _STEPS = 9.0, 1800
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,7 @@ class Sequential:
         """What the samples so far, of `total` planned, decide. Whole samples (or clusters' means) in a random order
         that is the same for both. Between two looks nothing is decided."""
         import numpy as np
-        from scipy.special import ndtr, ndtri, stdtr
+        from scipy.special import ndtri, stdtr
 
         differences = over_columns(by_seed(system_so_far)) - over_columns(by_seed(baseline_so_far))
         differences = differences[~np.isnan(differences)]
@@ -55,10 +51,18 @@ class Sequential:
             return "better" if z > 0 else "worse"
         if number == self.looks:
             return "futile"
-        # What is still to come, if the difference is as large as matters, in either direction.
+        return "futile" if self.hopeless(z, error, share, limits[-1]) else "go on"
+
+    def hopeless(self, z: float, error: float, share: float, limit: float) -> bool:
+        """Whether so small a part of what is still to come would end beyond the limit, were the difference as large as
+        matters, in either direction, that it is not worth its price."""
+        from scipy.special import ndtr
+
+        if share >= 1:
+            return True
         drift = abs(self.difference) / (error * math.sqrt(share)) * (1 - share)
-        hope = max(z * math.sqrt(share), -z * math.sqrt(share)) + drift - limits[-1]
-        return "futile" if float(ndtr(hope / math.sqrt(1 - share))) < _FUTILE_POWER else "go on"
+        hope = abs(z) * math.sqrt(share) + drift - limit
+        return float(ndtr(hope / math.sqrt(1 - share))) < _FUTILE_POWER
 
 
 def sequential(difference: float, *, looks: int = 10, alpha: float = 0.05) -> Sequential:
@@ -66,55 +70,6 @@ def sequential(difference: float, *, looks: int = 10, alpha: float = 0.05) -> Se
     if not difference or looks < 1 or not 0 < alpha < 1:
         raise ValueError("a difference other than 0, at least one look and a level between 0 and 1 are needed")
     return Sequential(difference, looks, alpha)
-
-
-@lru_cache(maxsize=32)
-def boundaries(looks: int, alpha: float) -> tuple[float, ...]:
-    """How far from 0 the standardised difference must be at each look, so that over all looks together a difference of
-    0 is called one with probability `alpha`. Little is spent early (Lan and DeMets' form of O'Brien and Fleming)."""
-    import numpy as np
-    from scipy.optimize import brentq
-    from scipy.special import ndtr, ndtri
-
-    shares = np.arange(1, looks + 1) / looks
-    spent = 2 * (1 - ndtr(ndtri(1 - alpha / 2) / np.sqrt(shares)))
-    to_spend = np.diff(spent, prepend=0.0)
-    grid = np.linspace(-_WIDTH, _WIDTH, 2 * _STEPS + 1)
-    weight = grid[1] - grid[0]
-    # The density of the sum of increments so far, in units of its standard error at the end, among those still going.
-    density = _normal(grid, math.sqrt(shares[0]))
-    found: list[float] = []
-    for number, share in enumerate(shares):
-        scale = math.sqrt(share)
-
-        def excess(
-            limit: float, d: Floats = density, s: float = scale, target: float = float(to_spend[number])
-        ) -> float:
-            return _beyond(grid, d, limit * s) - target
-
-        root: Any = brentq(excess, 0.01, _WIDTH / scale - 0.01)
-        limit = float(root)
-        found.append(limit)
-        going = np.where(np.abs(grid) < limit * scale, density, 0.0)
-        if number + 1 < looks:
-            step = math.sqrt(shares[number + 1] - share)
-            density = np.convolve(going, _normal(grid, step), mode="same") * weight
-    return tuple(found)
-
-
-def _beyond(grid: Floats, density: Floats, limit: float) -> float:
-    """Probability outside of the limits, on both sides; the cell at the limit in part."""
-    import numpy as np
-
-    cumulated = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(grid))])
-    low, high = np.interp([-limit, limit], grid, cumulated)
-    return float(low + cumulated[-1] - high)
-
-
-def _normal(grid: Floats, scale: float) -> Floats:
-    import numpy as np
-
-    return np.exp(-np.square(grid / scale) / 2) / (scale * math.sqrt(2 * math.pi))
 
 
 def _at_a_look(n: int, total: int, number: int, looks: int) -> bool:

@@ -7,23 +7,7 @@ import pytest
 from scipy import stats
 
 from seedbed.analysis import sequential
-from seedbed.analysis.stopping import boundaries
-
-
-def test_the_limits_are_those_of_the_tables() -> None:
-    known = [5.96, 4.39, 3.59, 3.12, 2.82, 2.60, 2.44, 2.31, 2.21, 2.13]
-    # The first is at a probability of 2.5e-9, where a hundredth is rounding.
-    assert boundaries(10, 0.05)[1:] == pytest.approx(known[1:], abs=0.012)
-    assert boundaries(10, 0.05)[0] > 5.5
-    assert boundaries(1, 0.05) == pytest.approx([1.96], abs=0.005)
-
-
-@pytest.mark.parametrize(("looks", "alpha"), [(4, 0.05), (10, 0.01)])
-def test_all_looks_together_spend_the_level(looks: int, alpha: float) -> None:
-    steps = np.random.default_rng(7).normal(0, 1, (100_000, looks))
-    walk = steps.cumsum(axis=1) / np.sqrt(np.arange(1, looks + 1))
-    crossed = (np.abs(walk) >= boundaries(looks, alpha)).any(axis=1)
-    assert crossed.mean() == pytest.approx(alpha, rel=0.06)
+from seedbed.analysis.spending import boundaries
 
 
 def _run(rng: np.random.Generator, effect: float, total: int = 400) -> tuple[str, int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from seedbed.lm.runtime import stop_asked
 from seedbed.local.roots import remember_flow_run, remember_root
 from seedbed.phases.changes import Ran, stale, summarise, write_ran
 from seedbed.phases.context import SweepRun, open_run
+from seedbed.phases.growing import Growing, growing
 from seedbed.sweep.cell import Cell, Phase
 from seedbed.sweep.config import RunnerConfig
 from tasks.aggregate import aggregate, score_groups
@@ -39,6 +40,15 @@ _PAIR_TASKS = 50
 
 
 _NOTHING = Ran()
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What cells share that run at once."""
+
+    run: SweepRun
+    at_once: asyncio.Semaphore
+    waiters: ThreadPoolExecutor
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,7 @@ async def _sweep(folder: str) -> State[Any]:
     with ThreadPoolExecutor(workers, thread_name_prefix="seedbed-wait") as waiters:
         async with followed(run):
             async with stopped_by_cancellation(run):
-                outcomes = await _run_cells(run, waiters)
+                outcomes = await _run_all(run, waiters)
             status = _status(run, outcomes)
             _say_what_ran(run, outcomes)
             await _pair_groups(run, outcomes, waiters)
@@ -83,13 +93,18 @@ async def _sweep(folder: str) -> State[Any]:
     return state_of(status, f"{len(outcomes) - len(failures)} of {len(outcomes)} cells have results")
 
 
-async def _run_cells(run: SweepRun, waiters: ThreadPoolExecutor) -> list[CellOutcome]:
+async def _run_all(run: SweepRun, waiters: ThreadPoolExecutor) -> list[CellOutcome]:
     """All that are not finished, as many at once as there are workers."""
-    at_once = asyncio.Semaphore(run.plan.config.runner.workers)
+    turn = Turn(run, asyncio.Semaphore(run.plan.config.runner.workers), waiters)
     before = await _finished_before(run, waiters)
     cells = [cell for cell in run.plan.cells if cell.id not in before]
-    ended = {cell.id: asyncio.Event() for cell in cells}
-    outcomes = await asyncio.gather(*(_run_cell(run, cell, ended, at_once, waiters) for cell in cells))
+    grows = [] if run.rescore else growing(run)
+    own = {cell for group in grows for cell in group.cells}
+    found = await asyncio.gather(
+        _run_cells(turn, [cell for cell in cells if cell.id not in own]),
+        *(_run_in_looks(turn, group) for group in grows),
+    )
+    outcomes = [outcome for part in found for outcome in part]
     return [*outcomes, *(CellOutcome(cell, None, ()) for cell in run.plan.cells if cell.id in before)]
 
 
@@ -123,25 +138,47 @@ async def _tag(run: SweepRun) -> None:
         await client.update_flow_run(UUID(flow_run.id), tags=sorted({*flow_run.tags, *names}))
 
 
-async def _run_cell(
-    run: SweepRun,
-    cell: Cell,
-    ended: Mapping[str, asyncio.Event],
-    at_once: asyncio.Semaphore,
-    waiters: ThreadPoolExecutor,
-) -> CellOutcome:
+async def _run_cells(turn: Turn, cells: Sequence[Cell], look: int | None = None) -> list[CellOutcome]:
+    ended = {cell.id: asyncio.Event() for cell in cells}
+    return await asyncio.gather(*(_run_cell(turn, cell, ended, look) for cell in cells))
+
+
+async def _run_in_looks(turn: Turn, group: Growing) -> list[CellOutcome]:
+    """Cells whose contests are decided together: look after look, each with what the one before left open."""
+    run, loop = turn.run, asyncio.get_running_loop()
+    found: dict[str, CellOutcome] = {}
+    for look in range(1, group.looks + 1):
+        wanted = await loop.run_in_executor(turn.waiters, group.open_cells, run, look)
+        cells = [run.plan.cell(cell) for cell in group.cells if cell in wanted and _well(found.get(cell))]
+        if not cells or _stop_reason(run) is not None:
+            break
+        for outcome in await _run_cells(turn, cells, look):
+            before = found.get(outcome.cell.id)
+            ran = outcome.ran if before is None else before.ran.and_then(outcome.ran)
+            found[outcome.cell.id] = replace(outcome, ran=ran)
+        for line in await loop.run_in_executor(turn.waiters, group.look, run, look):
+            get_run_logger().info(line)
+    stopped = _stop_reason(run)
+    return [found.get(cell) or CellOutcome(run.plan.cell(cell), stopped, ()) for cell in group.cells]
+
+
+def _well(outcome: CellOutcome | None) -> bool:
+    return outcome is None or outcome.error is None
+
+
+async def _run_cell(turn: Turn, cell: Cell, ended: Mapping[str, asyncio.Event], look: int | None = None) -> CellOutcome:
     """A cell in its turn, after those whose answers it reuses or compares with; its outcome goes into the run's log."""
-    for other in run.plan.first(cell):
+    for other in turn.run.plan.first(cell):
         if other.id in ended:
             await ended[other.id].wait()
     try:
-        async with at_once:
-            outcome = await _run_phases(run, cell, waiters)
+        async with turn.at_once:
+            outcome = await _run_phases(turn.run, cell, turn.waiters, look)
     finally:
         ended[cell.id].set()
     if outcome.failure is None:
-        get_run_logger().info("%s: done", cell.title)
-        _warn_of_errors(run, cell)
+        get_run_logger().info("%s: done%s", cell.title, f" up to look {look}" if look else "")
+        _warn_of_errors(turn.run, cell)
     else:
         get_run_logger().error("%s: %s", cell.title, outcome.failure)
     return outcome
@@ -155,7 +192,7 @@ def _warn_of_errors(run: SweepRun, cell: Cell) -> None:
         get_run_logger().warning(told, cell.title, lost, marker["result"]["n"] if marker else 0)
 
 
-async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) -> CellOutcome:
+async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor, look: int | None = None) -> CellOutcome:
     """The phases of a cell, one after the other, each a task."""
     folder = str(run.folder)
     before: tuple[PrefectFuture[Any], ...] = ()
@@ -166,12 +203,15 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor) ->
     for phase in _phases(run, cell):
         if (reason := _stop_reason(run)) is not None:
             return CellOutcome(cell, reason, before, ran)
-        cause = await loop.run_in_executor(waiters, stale, run, cell, phase)
+        cause = await loop.run_in_executor(waiters, stale, run, cell, phase, look)
+        if cause is None and look is not None and look > 1:
+            # That it is done up to here was shown at the first look.
+            continue
         if cause is not None:
             ran = Ran((*ran.phases, phase), ran.cause or cause)
         # The marker alone says what is done; a cached result is only believed beside it.
         chosen = PHASE_TASKS[phase].with_options(refresh_cache=cause is not None)
-        submitted = chosen.submit(folder, cell.id, wait_for=before)
+        submitted = chosen.submit(folder, cell.id, None if phase == "optimise" else look, wait_for=before)
         state = await _settle(submitted, waiters)
         if not state.is_completed():
             return CellOutcome(cell, await _error(run, state), (submitted,), ran)
@@ -185,7 +225,7 @@ async def _finished_before(run: SweepRun, waiters: ThreadPoolExecutor) -> set[st
         return set()
 
     def done(cell: Cell) -> bool:
-        return all(stale(run, cell, phase) is None for phase in _phases(run, cell))
+        return not cell.in_looks and all(stale(run, cell, phase) is None for phase in _phases(run, cell))
 
     loop = asyncio.get_running_loop()
     found = await asyncio.gather(*(loop.run_in_executor(waiters, done, cell) for cell in run.plan.cells))

@@ -24,7 +24,9 @@ def _phase_task(phase: Phase) -> PhaseTask:
     id and would forget everything with the run."""
 
     def key(_context: Any, parameters: dict[str, Any]) -> str:
-        return open_run(parameters["folder"]).plan.cell(parameters["cell_id"]).key(phase)
+        key = open_run(parameters["folder"]).plan.cell(parameters["cell_id"]).key(phase)
+        # What a further look adds is another result under the same key of the phase.
+        return key if parameters["look"] is None else f"{key}-{parameters['look']}"
 
     @task(
         name=phase,
@@ -36,8 +38,8 @@ def _phase_task(phase: Phase) -> PhaseTask:
         retry_delay_seconds=[2.0, 10.0],
         retry_condition_fn=_infrastructure_fault,
     )
-    def work(folder: str, cell_id: str) -> dict[str, Any]:
-        return run_with_progress(folder, cell_id, phase)
+    def work(folder: str, cell_id: str, look: int | None = None) -> dict[str, Any]:
+        return run_with_progress(folder, cell_id, phase, look)
 
     return work
 
@@ -50,10 +52,11 @@ def _infrastructure_fault(_task: Any, _task_run: Any, state: Any) -> bool:
 
 
 def _run_name() -> str:
-    """`multi · tiny · reader · seed 2 · generate`."""
+    """`multi · tiny · reader · seed 2 · generate`, with the look where a cell grows."""
     parameters = task_run.parameters
     cell = open_run(parameters["folder"]).plan.cell(parameters["cell_id"])
-    return f"{cell.title} · {task_run.task_name}"
+    look = parameters.get("look")
+    return f"{cell.title} · {task_run.task_name}{f' · look {look}' if look else ''}"
 
 
 PHASE_TASKS: Mapping[Phase, PhaseTask] = {

@@ -33,11 +33,11 @@ _LONG_S = 5.0
 """What ends sooner needs no progress."""
 
 
-def run_with_progress(folder: str, cell_id: str, phase: Phase) -> dict[str, Any]:
+def run_with_progress(folder: str, cell_id: str, phase: Phase, look: int | None = None) -> dict[str, Any]:
     """Do a phase; if it takes longer than a few seconds, a progress artifact follows it."""
     run = open_run(folder)
     with runtime_for_a_while(run), _followed(run, cell_id, phase):
-        return run_phase(folder, cell_id, phase)
+        return run_phase(folder, cell_id, phase, look)
 
 
 @contextmanager

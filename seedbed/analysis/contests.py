@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from seedbed.analysis.columns import Columns, by_seed, estimate, numbered, over_columns
@@ -45,6 +45,8 @@ class Contest:
     share: float
     stopped: Decision | None = None
     """How it was decided at an earlier look."""
+    difference: float | None = None
+    """That matters here, where contests of a family have not the same."""
 
     def p(self, looks: int) -> float | None:
         """Of the comparison, the looks accounted for; None where no look could make a test."""
@@ -60,6 +62,36 @@ class Contest:
             for number, figures in enumerate(self.seen, start=1)
             if figures.z is not None
         ]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The looks at a contest, from the first on."""
+
+    metric: str
+    """That decides it."""
+    looks: int
+    """How many were planned."""
+    seen: Sequence[Figures]
+    decision: Decision
+    asked: int
+    """Cases that a seed was asked."""
+    planned: int
+
+    @property
+    def number(self) -> int:
+        """The look that it came to."""
+        return len(self.seen)
+
+    @property
+    def words(self) -> str:
+        """How it ended, as tables say it."""
+        if self.asked < self.planned and self.decision == "go on":
+            return f"open after {self.asked} of {self.planned}"
+        if self.asked < self.planned:
+            return f"stopped at {self.asked} of {self.planned}: decided ({self.decision})"
+        decided = self.decision in ("better", "worse")
+        return f"all {self.planned} asked: {f'decided ({self.decision})' if decided else 'not decided'}"
 
 
 def contest_figures(
@@ -129,12 +161,13 @@ def decide(design: Sequential, contests: Sequence[Contest], number: int, others:
 
 
 def _decision(design: Sequential, contest: Contest, p: float | None, number: int, last: float) -> Decision:
-    now = contest.seen[-1]
     if p is not None and p < design.alpha:
         return "better" if contest.higher(design.looks) else "worse"
     if number >= design.looks:
         return "futile"
-    if now.z is None or now.error is None:
+    now = contest.seen[-1] if contest.seen else None
+    if now is None or now.z is None or now.error is None:
         # All differ alike, or none does: nothing says what the next would do but the last look.
         return "go on"
+    design = replace(design, difference=contest.difference or design.difference)
     return "futile" if design.hopeless(now.z, now.error, contest.share, last) else "go on"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from seedbed.analysis.comparisons import Measured
+from seedbed.analysis.looked import account_for_looks
 from seedbed.analysis.paired import ALPHA, finite, tidy
 from seedbed.analysis.power import Sized, detectable
 from seedbed.analysis.results import Comparison
@@ -20,7 +21,7 @@ _DECIDED: frozenset[Verdict] = frozenset({"better", "worse", "higher", "lower", 
 def judged(made: Iterable[Measured], alpha: float = ALPHA) -> list[Comparison]:
     """With Holm's p over each family, which is all tests of one metric of a suite (reference systems apart), and the
     verdicts that follow."""
-    listed = _over_seeds(list(made))
+    listed = [m if m.looked is None else account_for_looks(m, m.looked) for m in _over_seeds(list(made))]
     found: list[Comparison] = [m.comparison for m in listed]
     families: dict[tuple[str, str, bool], list[int]] = {}
     for place, c in enumerate(found):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seedbed.analysis.columns import Columns
+from seedbed.analysis.contests import Looked
 from seedbed.analysis.power import Sized
 from seedbed.analysis.results import Comparison
 from seedbed.analysis.score_table import ScoreTable
@@ -37,6 +38,8 @@ class Measured:
     """Where answers are missing: with those of the system at the low end and the baseline's at the high, and turned."""
     columns: Columns | None = None
     """The differences themselves, a column; None for composed figures."""
+    looked: Looked | None = None
+    """The looks at it, where it was looked at while it grew."""
 
 
 def blank_comparison(table: ScoreTable, label: str, baseline: str, metric: Metric) -> Comparison:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Test = Literal["permutation", "mcnemar", "jackknife", "samples and seeds"]
+Test = Literal["permutation", "mcnemar", "jackknife", "samples and seeds", "sequential"]
 Method = Literal["wilson", "pseudo-samples", "jackknife"]
 
 ALPHA = 0.05

@@ -133,6 +133,8 @@ class Comparison:
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
+    stopped: str | None = None
+    """How it ended, where it was looked at while it grew: `stopped at 140 of 400: decided (better)`."""
     verdict: Verdict = "too small to tell"
     reason: str | None = None
     """Why there is no verdict, or no pair at all, where the number of samples does not tell it."""

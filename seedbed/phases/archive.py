@@ -139,6 +139,8 @@ def _results(run: SweepRun) -> dict[str, Path]:
     """All files of the run, its cells and its groups, under their names in the archive."""
     folders = [run.folder, *(run.store.cell_dir(cell) for cell in run.plan.cells)]
     folders += [run.store.group_dir(group) for group in run.plan.groups()]
+    if any(cell.in_looks for cell in run.plan.cells):
+        folders.append(run.store.looks_dir(run.plan.config.name))
     found: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seedbed.phases.asked import covers, to_ask
 from seedbed.phases.context import SweepRun
 from seedbed.storage.store import read_json, write_json
 from seedbed.sweep.cell import Cell, Phase
@@ -28,6 +29,7 @@ _CHANGED = {
     "judges": "scores are given by another model",
     "repeats": "other figures are taken of its repeats",
     "rivals": "the answers that {0.label!r} is compared with have changed",
+    "order": "its cases are asked in another order (decide)",
     "scorers": "scorers were added, removed or changed",
 }
 
@@ -39,11 +41,17 @@ class Ran:
     phases: tuple[Phase, ...] = ()
     cause: str | None = None
 
+    def and_then(self, later: Ran) -> Ran:
+        """What was done before and after, the first cause with it."""
+        return Ran(tuple(dict.fromkeys((*self.phases, *later.phases))), self.cause or later.cause)
 
-def stale(run: SweepRun, cell: Cell, phase: Phase) -> str | None:
-    """Why a phase is not done, in words; None if its files are there and current."""
-    if run.store.done(cell, phase, cell.key(phase), run.generation) is not None:
-        return None
+
+def stale(run: SweepRun, cell: Cell, phase: Phase, look: int | None = None) -> str | None:
+    """Why a phase is not done, in words; None if its files are there and current. Of a cell that grows, up to a look
+    where one is given."""
+    found = run.store.done(cell, phase, cell.key(phase), run.generation)
+    if found is not None:
+        return None if look is None or covers(found, to_ask(run, cell, phase, look)) else "its contest is still open"
     folder = run.store.cell_dir(cell)
     owner, marker = folder / "cell.json", folder / "done" / f"{phase}.json"
     if not owner.exists():

@@ -127,6 +127,10 @@ class CellContext:
     cell: Cell
     phase: str
     execution: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    asked: int | None = None
+    """How many cases of the order are asked, where a cell is looked at while it grows; None: all."""
+    kept: Mapping[str, Prediction] = field(default_factory=dict[str, Prediction], repr=False)
+    """Answers of earlier looks, which are not asked again."""
 
     @cached_property
     def resolved(self) -> ResolvedCell:
@@ -151,7 +155,14 @@ class CellContext:
 
     @property
     def benchmark(self) -> Benchmark:
-        return self.run.plan.benchmark(self.cell)
+        return self._benchmark
+
+    @cached_property
+    def _benchmark(self) -> Benchmark:
+        whole, looks = self.run.plan.benchmark(self.cell), self.run.plan.looks(self.cell)
+        if self.asked is None or looks is None:
+            return whole
+        return replace(whole, test=looks.first(whole.test, self.asked))
 
     @property
     def runtime(self) -> LMRuntime:
@@ -244,7 +255,8 @@ class CellContext:
 
     def account(self) -> dict[str, Any]:
         """Which rows of the ledger are this phase's, for its marker."""
-        return {"execution": self.execution, "generation": self.run.generation}
+        looked = {} if self.asked is None else {"asked": self.asked}
+        return {"execution": self.execution, "generation": self.run.generation, **looked}
 
     def usage(self) -> PhaseUsage:
         """What this phase of the cell has used so far."""

@@ -22,7 +22,9 @@ from seedbed.suite import GENERATE_TIMES, Case, Failure, Prediction, resolve
 def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """Writes config.json and predictions.jsonl, a row a case in the order of the benchmark."""
     cases = context.benchmark.test
-    predictions = context.runtime.run(answer_cases(context, cases))
+    new = [case for case in cases if case.sample_id not in context.kept]
+    made = {p.sample_id: p for p in context.runtime.run(answer_cases(context, new))}
+    predictions = [made.get(case.sample_id) or context.kept[case.sample_id] for case in cases]
     failures = [p for p in predictions if isinstance(p, Failure)]
     # What a system's own answer brought about is scored: it is no reason to give the cell up.
     errors = [p.error for p in failures if not p.unreadable]

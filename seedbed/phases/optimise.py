@@ -42,7 +42,7 @@ def optimise(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
 
     silence()
     guard = Guard()
-    watched = GuardedContext(context.run, context.cell, context.phase, context.execution, guard)
+    watched = GuardedContext(context.run, context.cell, context.phase, context.execution, guard=guard)
     log = SearchLog({"val": context.benchmark.val, "train": context.benchmark.train}, context.usage)
     # Failures end the phase before DSPy counts them; it must not stop at unreadable answers on its own.
     aside = {"disable_history": True, "track_usage": False, "max_errors": _NO_LIMIT}

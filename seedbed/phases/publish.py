@@ -9,6 +9,7 @@ from typing import Any
 
 from seedbed.analysis.results import MARGIN, Summary
 from seedbed.phases.labels import labels_path, read_labels, used_labels
+from seedbed.phases.looks import look_files
 from seedbed.phases.summary import FILES, make_summary, summary_files
 from seedbed.report.canvas import cjk_font
 from seedbed.report.page import page
@@ -140,6 +141,7 @@ def result_hashes(store: Store, plan: Plan) -> dict[str, str]:
         folder = store.cell_dir(cell)
         # Whatever has an ending is a file.
         paths += [folder / name for name in subfolders(folder) if "." in name and name not in OF_PHASES]
+    paths += look_files(store, plan)
     root = f"{store.root}/"
     return {str(path).removeprefix(root): hash_file(path) for path in paths if path.exists()}
 

@@ -17,6 +17,7 @@ from seedbed.analysis.table_rows import table_rows
 from seedbed.phases.answer_notes import FirstExamples, answer_notes
 from seedbed.phases.judge_checks import JudgeChecks
 from seedbed.phases.labels import Labels
+from seedbed.phases.looks import looked, looks_note, with_looks
 from seedbed.phases.score_tables import score_tables, table_score_rows
 from seedbed.phases.uncounted import uncounted_note
 from seedbed.report.latex import to_latex
@@ -58,11 +59,12 @@ def make_summary(
     comparisons: list[Measured] = []
     first = FirstExamples()
     checks = JudgeChecks(store, plan, labels or Labels())
+    looks = looked(store, plan)
     for table in score_tables(store, plan, baseline):
         planned = [c for c in plan.cells if (c.suite, c.benchmark, c.model) == table.key]
         composed = jackknife(table, get_suite(table.key[0]), partial(table_score_rows, store, table))
         rows += table_rows(table, planned, composed)
-        comparisons += table_comparisons(table, margin, composed)
+        comparisons += with_looks(table_comparisons(table, margin, composed), looks)
         first.watch(table)
         checks.watch(table)
         if watch is not None:
@@ -83,6 +85,7 @@ def make_summary(
             *(uncounted_note(row.label, row.n) for row in rows if row.uncounted),
             *answer_notes(rows, costs, plan.config.models, first),
             *changes_within(answerers),
+            *looks_note(looks),
         ],
         metrics={suite: plan.metrics(suite) for suite in dict.fromkeys(row.suite for row in rows)},
         judges=checks.made(verdicts),

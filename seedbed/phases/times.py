@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seedbed.storage.store import write_jsonl
+from seedbed.storage.store import read_jsonl, write_jsonl
 from seedbed.suite import TIMES
 
 Row = dict[str, Any]
@@ -35,3 +35,12 @@ def write_rows(folder: Path, name: str, rows: Sequence[Row], field: str, times_n
     if (folder / times_name).exists():  # of what lay there before
         (folder / times_name).unlink()
     return [name]
+
+
+def with_times(folder: Path, name: str, field: str, times_name: str) -> Iterator[Row]:
+    """The rows as they were before `write_rows` took their times out."""
+    path = folder / times_name
+    times = {row["sample_id"]: row["times"] for row in read_jsonl(path)} if path.exists() else {}
+    for row in read_jsonl(folder / name):
+        sample = row["sample_id"]
+        yield {**row, field: {**row[field], TIMES: times[sample]}} if sample in times else row

@@ -28,6 +28,7 @@ from seedbed.phases.verification.answers_again import Aside, check_again
 from seedbed.phases.verification.archive_files import check_archive
 from seedbed.phases.verification.cell_files import check_cell, check_identity
 from seedbed.phases.verification.checker import Checker, Difference
+from seedbed.phases.verification.look_files import check_looks
 from seedbed.phases.verification.published_files import Accounted, check_published, missing_cases
 from seedbed.storage.store import read_json, read_jsonl
 from seedbed.suite import ScoreRow, resolve
@@ -68,6 +69,7 @@ def verify(run: SweepRun, *, again: bool = True, archive: Archive | None = None)
         if again and engine is not None:
             _make_again(check, run, engine, [c for c in run.plan.cells if c.id in finished], absent)
         _check_groups(check, run, finished)
+        check_looks(check, run)
         with check.reading(run.folder / "manifest.json"):
             check_published(check, run, _accounted(check, run, engine), finished, with_cases=not absent)
     _say_the_rest(check, run, again)

@@ -54,7 +54,11 @@ def verdict_lines(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def verdict_line(c: Mapping[str, Any]) -> str:
-    """`multi beats direct by 0.410 F1 [0.290, 0.530], 60 samples x 3 seeds`."""
+    """`multi beats direct by 0.410 F1 [0.290, 0.530], 60 samples x 3 seeds`, and how it ended if it was looked at."""
+    return f"{_verdict(c)}; {c['stopped']}" if c.get("stopped") else _verdict(c)
+
+
+def _verdict(c: Mapping[str, Any]) -> str:
     where = f"{c['benchmark']} with {c['model']}: "
     sizes = f"{c['n_pairs']} samples x {c['n_seeds']} seeds"
     if c["difference"] is None or c["ci_low"] is None:

@@ -155,7 +155,8 @@ def _cell(value: str | float | int | None, wide: bool, key: bool, link: str) -> 
 
 def _verdict(text: str) -> str:
     """The class of a cell that says which is better; empty for any other."""
-    return text if text in ("better", "worse") else ""
+    word = text.partition(" (")[0]
+    return word if word in ("better", "worse") else ""
 
 
 def _attributes(attributes: dict[str, str]) -> str:

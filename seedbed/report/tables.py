@@ -175,8 +175,9 @@ def _compared(c: Comparison, digits: int) -> list[str]:
 
 
 def verdict_text(c: Comparison) -> str:
-    """The verdict, with the reason where there is none."""
-    return c.verdict if c.reason is None else f"{c.verdict}: {c.reason}"
+    """The verdict, with the reason where there is none, and how the contest ended where it was looked at."""
+    words = c.verdict if c.reason is None else f"{c.verdict}: {c.reason}"
+    return words if c.stopped is None else f"{words} ({c.stopped})"
 
 
 def _shown(name: str, rows: Sequence[Row]) -> bool:

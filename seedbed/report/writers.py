@@ -115,7 +115,7 @@ def _figures(row: Row, metric: str) -> dict[str, Any]:
 
 
 _COMPARED = ("baseline", "difference", "difference_ci_low", "difference_ci_high", "p", "p_holm", "test", "effect_size",
-             "detectable", "n_pairs", "wins", "ties", "losses", "verdict", "reason")  # fmt: skip
+             "detectable", "n_pairs", "wins", "ties", "losses", "verdict", "reason", "stopped")  # fmt: skip
 
 
 def _against(compared: Any) -> dict[str, Any]:

@@ -130,6 +130,10 @@ class Store:
         suite, benchmark, model, seed = group
         return self.root / f"experiment_runs/seed_{seed}/groups/{suite}_{benchmark}_{model}"
 
+    def looks_dir(self, sweep: str) -> Path:
+        """Where the looks at a sweep's contests are recorded: beside its cells, whatever run they were taken in."""
+        return self.root / f"experiment_runs/looks/{sweep}"
+
     def sweep_dir(self, name: str, stamp: str) -> Path:
         return self.root / "sweeps" / name / stamp
 

@@ -17,6 +17,9 @@ BASELINE = "Baseline"
 
 Phase = Literal["optimise", "generate", "score"]
 
+IN_LOOKS = "whole clusters by their hash"
+"""How the cases of a cell are asked that is looked at while it grows."""
+
 # Fields of a model that change how it is reached or how fast, not what it answers.
 _NOT_SAMPLING = frozenset(
     {"api_key_env", "limits", "price", "timeout_s", "retries", "backoff_s", "max_reply_mb", "service", "batch"}
@@ -41,6 +44,8 @@ class Cell:
     scoring: Mapping[str, str]
     """What its scores depend on beyond the answers."""
     optimised: bool = False
+    in_looks: bool = False
+    """Whether its cases are asked look by look, as `decide` has it: it may be finished before all are asked."""
 
     @property
     def folder(self) -> str:
@@ -72,13 +77,15 @@ class Cell:
             case "optimise":
                 return hash_json([phase, self.id])
             case "generate":
-                return hash_json([phase, self.key("optimise") if self.optimised else self.id])
+                before = self.key("optimise") if self.optimised else self.id
+                return hash_json([phase, before, *([IN_LOOKS] if self.in_looks else [])])
             case "score":
                 return hash_json([phase, self.key("generate"), dict(self.scoring)])
 
     def parts(self, phase: Phase) -> Mapping[str, str]:
         """What the key of a phase is made from, by name."""
-        return {**self.answers, **self.scoring} if phase == "score" else self.answers
+        own = {**self.answers, **self.scoring} if phase == "score" else self.answers
+        return {**own, "order": hash_json(IN_LOOKS)} if self.in_looks and phase != "optimise" else own
 
 
 def model_identity(model: ModelConfig) -> dict[str, Any]:

@@ -106,6 +106,17 @@ def _variants(entry: Any) -> list[Any]:
     return _each_variant([{**rest, option: value, "label": f"{label}-{initials}{value}"} for value in values])
 
 
+class DecideConfig(Frozen):
+    """Looking at contests while they grow: one that is decided asks no further sample."""
+
+    metric: str | None = None
+    """The metric that decides; null takes the first of the suite."""
+    difference: float = Field(gt=0, allow_inf_nan=False)
+    """The least difference that matters: a contest that could hardly show it any more is given up."""
+    looks: int = Field(default=10, ge=2, le=20)
+    """How often is looked, evenly spread over the cases."""
+
+
 class Experiment(Frozen):
     suite: str
     models: list[str] = Field(min_length=1)
@@ -118,6 +129,8 @@ class Experiment(Frozen):
     """Scorers beside the suite's own; their metrics stand behind those of the suite."""
     baseline: str | None = None
     """What the others are compared with: a system, or SYSTEM+OPTIMIZER; null takes the first system."""
+    decide: DecideConfig | None = None
+    """Ask cases in a random order, and stop asking a system when its contest with the baseline is decided."""
 
 
 class NotifyConfig(Frozen):

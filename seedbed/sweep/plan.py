@@ -27,6 +27,7 @@ from seedbed.sweep.checks import (
 from seedbed.sweep.config import Experiment, SweepConfig, SystemConfig
 from seedbed.sweep.expand import expanded
 from seedbed.sweep.identity import answers_of, case_hash, data_hash
+from seedbed.sweep.looks import Looks, check_decide, looks_of
 from seedbed.sweep.registry import get_suite, import_plugins, nearest, suite_names
 from seedbed.sweep.resolve import Lookup
 from seedbed.sweep.resolved import ResolvedCell
@@ -54,6 +55,7 @@ class Plan:
     """Whether programs that the config names may be started; not those of somebody whose results are looked at."""
     _loaded: dict[tuple[int, str], Benchmark] = field(default_factory=dict[tuple[int, str], Benchmark], repr=False)
     _loading: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _looks: dict[tuple[int, str], Looks] = field(default_factory=dict[tuple[int, str], Looks], repr=False)
 
     def cell(self, cell_id: str) -> Cell:
         return self._by_id[cell_id]
@@ -69,6 +71,16 @@ class Plan:
             if key not in self._loaded:
                 self._loaded[key] = self.resolve(cell).load()
             return self._loaded[key]
+
+    def looks(self, cell: Cell) -> Looks | None:
+        """The order in which the cell's cases are asked and the looks at them; None where all are asked at once."""
+        decide = self.experiment(cell).decide
+        if decide is None:
+            return None
+        key = (cell.experiment, cell.benchmark)
+        if key not in self._looks:
+            self._looks[key] = looks_of(self.benchmark(cell), decide.looks)
+        return self._looks[key]
 
     def load_benchmarks(self) -> list[str]:
         """Read every file of cases now, so that a broken one is refused before anything runs; returns what their
@@ -105,9 +117,15 @@ class Plan:
 
     def first(self, cell: Cell) -> list[Cell]:
         """Cells that must be done before this one."""
+        source = self.cache_source(cell)
+        wanted = [*([source] if source is not None else []), *self.rivals(cell)]
+        return list({other.id: other for other in wanted}.values())
+
+    def rivals(self, cell: Cell) -> list[Cell]:
+        """Cells whose answers the scorers of this one compare with."""
         pairing = [scorer for scorer in self._lookup.scorers(cell.experiment) if scorer.spec.pairs]
-        wanted = [self.cache_source(cell), *(self.rival(cell, s.options.against) for s in pairing)]
-        return list({other.id: other for other in wanted if other is not None}.values())
+        wanted = (self.rival(cell, scorer.options.against) for scorer in pairing)
+        return [other for other in wanted if other is not None]
 
     def draws(self, cell: Cell) -> str:
         """Whose random draws a cell shares: an optimised cell makes its own unless `use_cache_from` names another's."""
@@ -220,6 +238,7 @@ def make_plan(config: SweepConfig, source: YamlFile) -> Plan:
     plan = Plan(whole, folder, tuple(with_rivals(cells, whole, lookup, source)))
     _check_fit(plan, source)
     _check_splits(plan, source)
+    check_decide(config, plan.cells, plan.resolve, source)
     return plan
 
 
@@ -257,6 +276,7 @@ def _cells(config: SweepConfig, index: int, experiment: Experiment, lookup: Look
                             cell_id(answers), index, experiment.suite, *names, seed,
                             answers=answers, scoring=lookup.scoring(index, *names),
                             optimised=resolved.optimizer_spec is not None,
+                            in_looks=experiment.decide is not None,
                         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from seedbed.errors import BudgetReached
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.aggregate import aggregate, score_group
 from seedbed.phases.context import open_run
+from seedbed.phases.growing import Growing, growing
 from seedbed.phases.prepare import prepare
 from seedbed.phases.run import run_phase
 from seedbed.sweep.cell import Cell, Phase
@@ -44,14 +45,30 @@ class Prepared:
     def finish(self) -> Path:
         """All phases of all cells, what groups add, and what is published; the folder of the run."""
         try:
+            groups = growing(open_run(self.run))
+            own = {cell for group in groups for cell in group.cells}
             for cell in self.plan.cells:
-                self.all_phases(cell)
+                if cell.id not in own:
+                    self.all_phases(cell)
+            for group in groups:
+                self.look_after_look(group)
         finally:
             close_runtimes()
         for group, cells in self.plan.groups().items():
             score_group(self.run, group, [cell.id for cell in cells])
         aggregate(self.run, {}, "completed")
         return Path(self.run)
+
+    def look_after_look(self, group: Growing, last: int | None = None) -> None:
+        """As the flow does it, up to a look."""
+        run = open_run(self.run)
+        for look in range(1, (last or group.looks) + 1):
+            wanted = group.open_cells(run, look)
+            for cell in (run.plan.cell(one) for one in group.cells if one in wanted):
+                for phase in cell.phases:
+                    run_phase(self.run, cell.id, phase, None if phase == "optimise" else look)
+            if wanted:
+                group.look(run, look)
 
     def rows(self, cell: Cell, name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder(cell) / name).read_text(encoding="utf-8").splitlines()]

@@ -10,6 +10,7 @@ from pathlib import Path
 from seedbed.errors import ReplayMiss, SeedbedError
 from seedbed.lm.ledger.reads import unanswered
 from seedbed.lm.runtime import LMRuntime
+from seedbed.phases.asked import asked_of
 from seedbed.phases.context import CellContext, SweepRun
 from seedbed.phases.generate import generate
 from seedbed.phases.publish import OF_PHASES
@@ -89,7 +90,8 @@ def check_again(check: Checker, run: SweepRun, cell: Cell, aside: Aside) -> None
 def _answers(check: Checker, aside: Aside, cell: Cell, published: Path, folder: Path) -> None:
     file = published / "predictions.jsonl"
     try:
-        generate(_AgainContext(aside.run, cell, "generate", replayed=aside.runtime()), folder)
+        asked = asked_of(aside.run, cell)
+        generate(_AgainContext(aside.run, cell, "generate", replayed=aside.runtime(), asked=asked), folder)
     except Exception as error:
         for name in (file.name, GENERATE_TIMES):
             if (published / name).exists():
@@ -107,7 +109,10 @@ def _answers(check: Checker, aside: Aside, cell: Cell, published: Path, folder: 
 def _scores(check: Checker, aside: Aside, cell: Cell, published: Path, folder: Path, results: Store) -> None:
     file = published / "scores.jsonl"
     try:
-        score(_AgainContext(aside.run, cell, "score", replayed=aside.runtime(), published=results), folder)
+        context = _AgainContext(
+            aside.run, cell, "score", replayed=aside.runtime(), published=results, asked=asked_of(aside.run, cell)
+        )
+        score(context, folder)
     except Exception as error:
         _not_made(check, file, "scores", aside, cell, error)
         return

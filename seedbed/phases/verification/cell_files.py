@@ -103,7 +103,7 @@ def _check_marker(check: Checker, run: SweepRun, cell: Cell, phase: Phase, marke
 def _check_config(check: Checker, context: CellContext, path: Path) -> None:
     """What a cell says it is. Settings that change no answer may have been others when it was run."""
     told, expected = _body(path), generate.cell_config(context)
-    scoring = ("scoring", "experiment")
+    scoring = ("scoring", "experiment", "in_looks")
     for side in (told, expected):
         side["cell"] = {name: value for name, value in side["cell"].items() if name not in scoring}
         _without_names(side)

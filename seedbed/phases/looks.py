@@ -1,0 +1,299 @@
+"""Looking at the contests of a sweep while they grow. Every look is a file beside the cells, so that a run that goes on
+after a crash, and a reader who checks it, come to the same decisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from seedbed.analysis.contests import Contest, Figures, Looked, contest_figures, decide
+from seedbed.analysis.measured import Measured
+from seedbed.analysis.paired import ALPHA, tidy
+from seedbed.analysis.stopping import Decision, sequential
+from seedbed.phases.asked import covers
+from seedbed.phases.score_tables import read_scores
+from seedbed.storage.hashing import hash_json
+from seedbed.storage.store import Store, read_json, write_json
+from seedbed.suite import Metric
+from seedbed.sweep.cell import Cell
+from seedbed.sweep.looks import Looks, decisive_metric
+from seedbed.sweep.plan import Plan
+from seedbed.sweep.registry import get_suite
+
+LooksTaken = Mapping[tuple[str, ...], Looked]
+"""By suite, benchmark, model, label and baseline."""
+_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A system and its baseline on one benchmark with one model, over all seeds."""
+
+    benchmark: str
+    model: str
+    label: str
+    baseline: str
+    own: Sequence[Cell]
+    base: Sequence[Cell]
+
+    @property
+    def names(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in ("benchmark", "model", "label", "baseline")}
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        return (*self.own, *self.base)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Contests whose tests are adjusted together: those of one metric of a suite, reference systems apart."""
+
+    suite: str
+    metric: Metric
+    reference: bool
+    pairs: Sequence[Pair]
+    others: int
+    """Tests of the family that are not looked at while they grow."""
+
+    @property
+    def group(self) -> tuple[str, str]:
+        return self.suite, self.metric.name
+
+    @property
+    def name(self) -> str:
+        return _SLUG.sub("-", f"{self.suite}_{self.metric.name}{'_reference' if self.reference else ''}")
+
+
+def families(plan: Plan) -> list[Family]:
+    """All contests of a sweep that are looked at, by family."""
+    found: dict[tuple[str, str, bool], list[Pair]] = {}
+    tables: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in plan.cells:
+        tables.setdefault((cell.suite, cell.benchmark, cell.model), []).append(cell)
+    every: list[tuple[str, bool]] = []
+    for (suite, benchmark, model), cells in tables.items():
+        labels = list(dict.fromkeys(cell.label for cell in cells))
+        wanted = plan.experiment(cells[0]).baseline
+        baseline = wanted if wanted in labels else labels[0]
+        base = [cell for cell in cells if cell.label == baseline]
+        for label in labels:
+            if label == baseline:
+                continue
+            own, reference = [c for c in cells if c.label == label], label in get_suite(suite).reference_systems
+            every.append((suite, reference))
+            chosen = plan.experiment(own[0]).decide
+            if chosen is not None:
+                metric = decisive_metric(chosen, plan.resolve(own[0]))
+                pair = Pair(benchmark, model, label, baseline, own, base)
+                found.setdefault((suite, metric, reference), []).append(pair)
+    return [
+        Family(
+            suite,
+            next(m for m in plan.metrics(suite) if m.name == metric),
+            reference,
+            pairs,
+            every.count((suite, reference)) - len(pairs),
+        )
+        for (suite, metric, reference), pairs in found.items()
+    ]
+
+
+def take_looks(store: Store, plan: Plan, group: tuple[str, str], number: int) -> None:
+    """Look for the so-manieth time at the contests of a suite and metric; what was recorded before stands."""
+    for family in families(plan):
+        if family.group == group:
+            look_at(store, plan, family, number)
+
+
+def look_at(store: Store, plan: Plan, family: Family, number: int) -> dict[str, Any]:
+    """The record of a look, made if it is not there."""
+    before = look_at(store, plan, family, number - 1) if number > 1 else None
+    key = look_key(store, plan, family, number, before["key"] if before else "")
+    path = look_path(store, plan, family, number)
+    if path.exists() and (held := read_json(path))["key"] == key:
+        return {name: value for name, value in held.items() if name != "schema_version"}
+    made = {"key": key, **look_record(store, plan, family, number, before)}
+    write_json(path, made)
+    return made
+
+
+def look_path(store: Store, plan: Plan, family: Family, number: int) -> Path:
+    return store.looks_dir(plan.config.name) / f"{family.name}_{number:02d}.json"
+
+
+def look_key(store: Store, plan: Plan, family: Family, number: int, before: str) -> str:
+    """What a look depends on: the design, the scores it reads, and the look before it."""
+    asked = [
+        [pair.names, _design(plan, pair), [cell.key("score") for cell in pair.cells], _ready(store, plan, pair, number)]
+        for pair in family.pairs
+    ]
+    design = [family.suite, family.metric.name, family.reference, family.others, ALPHA, number, plan.generation]
+    return hash_json([design, asked, before])
+
+
+def look_record(
+    store: Store, plan: Plan, family: Family, number: int, before: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What a look sees and decides, from the stored scores and the look before it. Nothing is written."""
+    earlier = {tuple(entry[name] for name in _NAMES): entry for entry in (before or {"contests": []})["contests"]}
+    entries: list[dict[str, Any]] = []
+    contests: list[Contest] = []
+    for pair in family.pairs:
+        last = earlier.get(tuple(pair.names.values()))
+        seen = [] if last is None else [Figures(**figures) for figures in last["seen"]]
+        stopped: Decision | None = None if last is None or last["decision"] == "go on" else last["decision"]
+        looks = _looks(plan, pair)
+        asked = looks.ends[number - 1] if stopped is None or last is None else last["asked"]
+        if stopped is None and _ready(store, plan, pair, number):
+            seen.append(_figures(store, plan, pair, family.metric, looks, asked))
+        entries.append({**pair.names, "asked": asked, "planned": looks.planned, "ready": len(seen) >= 1 and
+                        (stopped is not None or _ready(store, plan, pair, number)),
+                        "seen": [asdict(figures) for figures in seen]})  # fmt: skip
+        contests.append(Contest(seen, asked / looks.planned, stopped, _design(plan, pair)[0]))
+    design = sequential(contests[0].difference or 1.0, looks=_looks(plan, family.pairs[0]).number, alpha=ALPHA)
+    for entry, contest, word in zip(entries, contests, decide(design, contests, number, family.others), strict=True):
+        p = contest.p(design.looks)
+        entry["p"] = None if p is None else tidy(p)
+        entry["decision"] = word if entry["ready"] else "go on"
+    names = {"suite": family.suite, "metric": family.metric.name, "reference": family.reference}
+    return {**names, "look": number, "looks": design.looks, "alpha": ALPHA, "others": family.others,
+            "contests": entries}  # fmt: skip
+
+
+_NAMES = ("benchmark", "model", "label", "baseline")
+
+
+def open_cells(store: Store, plan: Plan, group: tuple[str, str], number: int) -> set[str]:
+    """Ids of the cells that look `number` needs: those of contests that are open after the look before, the baselines
+    they are held against, and whatever these compare their answers with."""
+    found: set[str] = set()
+    for family in families(plan):
+        if family.group != group:
+            continue
+        record = look_at(store, plan, family, number - 1) if number > 1 else None
+        for place, pair in enumerate(family.pairs):
+            entry = record["contests"][place] if record else {"decision": "go on", "ready": True}
+            if entry["decision"] == "go on" and entry["ready"]:
+                found |= {cell.id for cell in pair.cells}
+    waiting = [plan.cell(cell) for cell in found]
+    while waiting:
+        others = [other for other in plan.rivals(waiting.pop()) if other.id not in found]
+        found |= {other.id for other in others}
+        waiting += others
+    return found
+
+
+def looked(store: Store, plan: Plan) -> LooksTaken:
+    """The looks at contests that are on record and current."""
+    found: dict[tuple[str, ...], Looked] = {}
+    for family in families(plan):
+        for entry, looks, metric in _last_entries(store, plan, family):
+            decision: Decision = entry["decision"]
+            if not family.metric.higher_is_better and decision in ("better", "worse"):
+                decision = "worse" if decision == "better" else "better"
+            found[family.suite, *(entry[name] for name in _NAMES)] = Looked(
+                metric, looks, [Figures(**own) for own in entry["seen"]], decision, entry["asked"], entry["planned"]
+            )
+    return found
+
+
+def with_looks(made: Sequence[Measured], looks: LooksTaken) -> list[Measured]:
+    """Comparisons with the looks that were taken at them."""
+    return [
+        replace(m, looked=looks.get((c.suite, c.benchmark, c.model, c.label, c.baseline)))
+        for m in made
+        for c in (m.comparison,)
+    ]
+
+
+def looks_note(looks: LooksTaken) -> list[str]:
+    """What a reader must know of contests that end by themselves, in a sentence."""
+    if not looks:
+        return []
+    asked, planned = sum(own.asked for own in looks.values()), sum(own.planned for own in looks.values())
+    done = sum(own.decision != "go on" for own in looks.values())
+    return [
+        f"contests were looked at while they grew: {done} of {len(looks)} have ended, after {asked:,} of {planned:,} "
+        "samples a seed; p and intervals account for the looks, and samples that were not asked are in no figure"
+    ]
+
+
+def _last_entries(store: Store, plan: Plan, family: Family) -> Iterator[tuple[Mapping[str, Any], int, str]]:
+    last = current_looks(store, plan, family)
+    if last:
+        yield from ((entry, last[-1]["looks"], family.metric.name) for entry in last[-1]["contests"] if entry["seen"])
+
+
+def current_looks(store: Store, plan: Plan, family: Family) -> list[dict[str, Any]]:
+    """The records of a family, first to last, as far as they are of these scores."""
+    found: list[dict[str, Any]] = []
+    for number in range(1, _looks(plan, family.pairs[0]).number + 1):
+        path = look_path(store, plan, family, number)
+        if not path.exists():
+            break
+        record = read_json(path)
+        if record["key"] != look_key(store, plan, family, number, found[-1]["key"] if found else ""):
+            break
+        found.append(record)
+    return found
+
+
+def look_files(store: Store, plan: Plan) -> list[Path]:
+    """Where the current looks of a run lie."""
+    return [
+        look_path(store, plan, family, number)
+        for family in families(plan)
+        for number in range(1, len(current_looks(store, plan, family)) + 1)
+    ]
+
+
+def _figures(store: Store, plan: Plan, pair: Pair, metric: Metric, looks: Looks, asked: int) -> Figures:
+    import numpy as np
+
+    chosen = looks.sample_ids[:asked]
+    places = {sample: place for place, sample in enumerate(chosen)}
+    clusters = list(chosen)
+    sides: list[Any] = []
+    for cells in (pair.own, pair.base):
+        values = np.full((asked, len(cells)), np.nan)
+        for column, cell in enumerate(cells):
+            scores = read_scores(store.cell_dir(cell) / "scores.jsonl", [metric.name])
+            for row, (sample, cluster) in enumerate(zip(scores.sample_ids, scores.clusters, strict=True)):
+                if sample in places:
+                    values[places[sample], column] = scores.values[row, 0]
+                    clusters[places[sample]] = cluster
+        sides.append(values)
+    found = contest_figures(*sides, clusters=clusters, seed_changes_system=_made_by_seed(plan, pair))
+    return replace(
+        found,
+        difference=None if found.difference is None else tidy(found.difference),
+        error=None if found.error is None else tidy(found.error),
+        z=None if found.z is None else tidy(found.z),
+    )
+
+
+def _made_by_seed(plan: Plan, pair: Pair) -> bool:
+    return any(cell.optimised or plan.resolve(cell).seed_changes_system for cell in pair.cells)
+
+
+def _looks(plan: Plan, pair: Pair) -> Looks:
+    looks = plan.looks(pair.own[0])
+    assert looks is not None
+    return looks
+
+
+def _design(plan: Plan, pair: Pair) -> tuple[float, int]:
+    chosen = plan.experiment(pair.own[0]).decide
+    assert chosen is not None
+    return chosen.difference, chosen.looks
+
+
+def _ready(store: Store, plan: Plan, pair: Pair, number: int) -> bool:
+    """Whether all cells of a contest have the scores of a look."""
+    end = _looks(plan, pair).ends[number - 1]
+    markers = [store.done(cell, "score", cell.key("score"), plan.generation) for cell in pair.cells]
+    return all(marker is not None and covers(marker, end) for marker in markers)

@@ -17,15 +17,14 @@ from bench.stats_simulation.draws import Floats, Setting, stream, sweeps_of
 from bench.stats_simulation.tables import line, table
 from seedbed.analysis.columns import Columns
 from seedbed.analysis.contests import Contest, Figures, contest_figures, decide, standardised
-from seedbed.analysis.paired import compare_paired
-from seedbed.analysis.pilot import samples_needed
+from seedbed.analysis.planned import Planned, pilot
 from seedbed.analysis.significance import holm
 from seedbed.analysis.stopping import GROWTH, Decision, Sequential, sequential
 
 LOOKS = 10
 _ROUND = 200
 """Sweeps in memory at once."""
-Z_POWER = 0.8416
+Z_POWER, _Z_ALPHA = 0.8416, 1.96
 
 
 @dataclass(frozen=True)
@@ -202,16 +201,9 @@ def show_stopping(sweeps: int) -> None:
 
 def show_promised(sweeps: int) -> None:
     """Plans from pilots of 100 x 3, and the power that sweeps of that size then have."""
-    table(
-        [
-            "pilot of 100 x 3",
-            "planned, median",
-            "power of the plan, median",
-            "10% to 90% of plans",
-            "range holds the need",
-        ]
-    )
-    for seed_sd, seeds in ((0.0, 3), (0.0, 5), (0.02, 5), (0.03, 10)):
+    heads = ["planned, median", "needed", "power of the median plan", "of 10% and 90% of plans"]
+    table(["pilot of 100 x 3", *heads, "range holds what is needed", "says: more seeds"])
+    for seed_sd, seeds in ((0.0, 1), (0.0, 3), (0.0, 5), (0.01, 5), (0.02, 5), (0.02, 10), (0.03, 10)):
         setting = Setting("f1", 100, p=0.4, gain=0.06, seeds=3, seed_sd=seed_sd)
         _promised_line(setting, seeds, seed_sd > 0, max(40, sweeps // 20), max(100, sweeps // 10))
 
@@ -221,34 +213,34 @@ def _promised_line(setting: Setting, seeds: int, made_by_seed: bool, pilots: int
     many = replace(setting, n=4000, seed_sd=0.0)
     own, base = sweeps_of(rng, many, 4)
     difference = float((own - base).mean())
-    plans = []
+    plans: list[Planned] = []
     for _ in range(pilots):
         own, base = sweeps_of(rng, setting, 1)
-        plans.append(samples_needed(own[:, :, 0], base[:, :, 0], difference=difference, seeds=seeds))
-    known = [plan for plan in plans if plan is not None]
-    sizes = sorted(n for n, _, _ in known)
+        seen = pilot(own[:, :, 0], base[:, :, 0], seed_changes_system=made_by_seed)
+        plans.append(seen.needed(difference, seeds))
+    sizes = sorted(plan.n for plan in plans if plan.n is not None)
     chosen = [sizes[round(q * (len(sizes) - 1))] for q in (0.1, 0.5, 0.9)]
     powers = [_power(rng, setting, n, seeds, made_by_seed, tries) for n in chosen]
     need = _needed(rng, setting, seeds, made_by_seed, tries)
-    holds = sum(low <= need <= high for _, low, high in known) / pilots
+    holds = sum((p.low or math.inf) <= need <= (p.high or math.inf) for p in plans) / pilots
     label = f"{seeds} seeds planned{f', seeds differ by sd {setting.seed_sd}' if made_by_seed else ''}"
     line(
         label,
         str(chosen[1]),
+        str(need),
         powers[1],
         f"{powers[0]:.0%} to {powers[2]:.0%}",
-        f"{holds:.0%} (need {need}, {len(plans) - len(known)} of {pilots} say more seeds)",
+        f"{holds:.0%}",
+        f"{(pilots - len(sizes)) / pilots:.0%}",
     )
 
 
 def _power(rng: np.random.Generator, setting: Setting, n: int, seeds: int, made_by_seed: bool, tries: int) -> float:
+    """By Student's t, as the looks have it: sign flips say the same and take a hundred times as long."""
     there = replace(setting, n=n, seeds=seeds)
     own, base = sweeps_of(rng, there, tries)
-    hits = 0
-    for i in range(tries):
-        found = compare_paired(own[:, :, i], base[:, :, i], seed_changes_system=made_by_seed)
-        hits += found.p is not None and found.p < 0.05 and found.difference > 0
-    return hits / tries
+    found = figures(own, base, there, n, made_by_seed=made_by_seed)
+    return sum(f.z is not None and f.z > _Z_ALPHA for f in found) / tries
 
 
 def _needed(rng: np.random.Generator, setting: Setting, seeds: int, made_by_seed: bool, tries: int) -> int:

@@ -83,15 +83,15 @@ class Looked:
         """The look that it came to."""
         return len(self.seen)
 
-    @property
-    def words(self) -> str:
-        """How it ended, as tables say it."""
+    def words(self, metric: str) -> str:
+        """How it ended, as tables say it beside a metric: by which it was decided, where that is another."""
+        by = "" if metric == self.metric else f" by {self.metric}"
         if self.asked < self.planned and self.decision == "go on":
             return f"open after {self.asked} of {self.planned}"
         if self.asked < self.planned:
-            return f"stopped at {self.asked} of {self.planned}: decided ({self.decision})"
+            return f"stopped at {self.asked} of {self.planned}: decided{by} ({self.decision})"
         decided = self.decision in ("better", "worse")
-        return f"all {self.planned} asked: {f'decided ({self.decision})' if decided else 'not decided'}"
+        return f"all {self.planned} asked: {f'decided{by} ({self.decision})' if decided else 'not decided'}"
 
 
 def contest_figures(

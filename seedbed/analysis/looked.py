@@ -14,7 +14,7 @@ from seedbed.analysis.spending import look_level, reached_level
 def account_for_looks(m: Measured, looked: Looked) -> Measured:
     """The deciding metric has the p of its looks. Any other one was looked at as often, at samples that were there
     because of the first: its p and interval are for the look that it came to."""
-    c = replace(m.comparison, stopped=looked.words)
+    c = replace(m.comparison, stopped=looked.words(m.comparison.metric))
     if not looked.number or c.difference is None:
         return replace(m, comparison=c)
     if c.metric == looked.metric:

@@ -44,10 +44,11 @@ def console_summary(markdown: str, summary: Mapping[str, Any], width: int) -> st
 
 
 def verdict_lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Each system against the baseline in the metric that decides, in a sentence."""
+    """Each system against the baseline in the first metric, and in the one that ended their contest, in a sentence."""
     for suite, metrics in summary["metrics"].items():
         first = metrics[0]["name"]
-        chosen = [c for c in summary["comparisons"] if c["suite"] == suite and c["metric"] == first]
+        own = [c for c in summary["comparisons"] if c["suite"] == suite]
+        chosen = [c for c in own if c["metric"] == first or c.get("test") == "sequential"]
         if chosen:
             yield ""
         yield from map(verdict_line, chosen)

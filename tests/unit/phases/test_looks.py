@@ -104,7 +104,7 @@ def test_what_was_not_asked_is_in_no_figure(grown: Prepared) -> None:
     assert compared["same"]["verdict"] not in ("better", "worse")
     assert compared["strong"]["test"] == "sequential"
     text = (Path(grown.run) / "summary.md").read_text(encoding="utf-8")
-    assert f"stopped at {n} of 300: decided (better)" in text
+    assert f"stopped at {n} of 300: decided by right (better)" in text
     assert "samples that were not asked are in no figure" in text
 
 

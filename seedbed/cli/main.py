@@ -111,6 +111,9 @@ def make_parser() -> Parser:
         command.add_argument("--out", metavar="DIR", help="where results go (default: `out` of the config)")
         if name == "plan":
             command.add_argument("--json", action="store_true", help="the same as data")
+            told = "how many samples and seeds would show a difference of D, judged by a run that is there"
+            command.add_argument("--detect", metavar="D", type=float, help=told)
+            command.add_argument("--pilot", metavar="SWEEP", help="judge by a run of this sweep instead of its own")
         else:
             command.add_argument(
                 "--fresh", action="store_true", help="use nothing made before: pay for every call again"
@@ -249,6 +252,11 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
         command.add_argument(
             "--margin", type=float, default=0.05, metavar="D", help="differences up to this are none (default: 0.05)"
         )
+    power = add("power", "Show what a finished sweep could see, and what seeing a given difference would take.")
+    power.add_argument("--detect", metavar="D", type=float, help="how many samples would show a difference of D")
+    power.add_argument("--seeds", metavar="S", type=int, help="with so many seeds (default: as many as it has)")
+    power.add_argument("--metric", metavar="NAME", help="another metric than the one that decides")
+    power.add_argument("--json", action="store_true", help="the same as data")
     verify = add("verify", "Recompute every published figure from the stored rows; fail on any difference.")
     verify.add_argument(
         "path",
@@ -292,9 +300,9 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
     )
     imports.add_argument("--name", metavar="NAME", help="what `compare` calls it (default: the first file's name)")
     imports.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
-    for command in (report, rescore, export, label):
+    for command in (report, rescore, export, label, power):
         command.add_argument("sweep", metavar="SWEEP", help="name of a sweep, or the folder of one of its runs")
-    for command in (report, compare, verify, rescore, export, label):
+    for command in (report, compare, verify, rescore, export, label, power):
         command.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
 
 

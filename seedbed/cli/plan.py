@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seedbed.cli.main import EXIT_OK
+from seedbed.errors import UserError
 from seedbed.lm.usable_models import check_model_names
 from seedbed.local.server import probes
 from seedbed.phases.budget_check import check_budget
 from seedbed.phases.forecast import LATENCIES, REPLIES, Forecast, Range, SweepForecast, forecast, kind_of
 from seedbed.storage.paths import as_root
 from seedbed.storage.redact import redact
+from seedbed.storage.store import Store
 from seedbed.sweep.cell import BASELINE
 from seedbed.sweep.config import SweepConfig, load_config
 from seedbed.sweep.plan import Plan, make_plan
@@ -27,14 +29,42 @@ def run(arguments: argparse.Namespace) -> int:
         show_warning(warning)
     show_warnings(plan)
     found = forecast(plan, as_root(arguments.out or config.out), probes=probes())
+    wanted = _detected(plan, as_root(arguments.out or config.out), arguments)
     if arguments.json:
-        print(json.dumps(_data(plan, found), indent=2))
+        print(json.dumps({**_data(plan, found), **({} if wanted is None else {"detect": wanted[1]})}, indent=2))
     else:
         _show(plan, found)
+        print("\n".join([] if wanted is None else wanted[0]))
     warning = check_budget(plan, found)
     if warning is not None:
         show_warning(warning)
     return EXIT_OK
+
+
+def _detected(
+    plan: Plan, root: Path, arguments: argparse.Namespace
+) -> tuple[list[str], list[dict[str, object]]] | None:
+    """What seeing a difference takes, for each contest: in words and as data; None where nobody asks."""
+    from seedbed.phases.power import as_row, contest_powers, find_pilot, matched, told
+
+    difference: float | None = arguments.detect
+    if difference is None:
+        if arguments.pilot:
+            raise UserError(f"--pilot {arguments.pilot}: says by what to judge; add --detect D for what to look for.")
+        return None
+    if difference <= 0:
+        raise UserError(f"--detect {difference:g}: give a difference above 0, such as 0.03.")
+    pilot = find_pilot(Store(root), plan, arguments.pilot)
+    seeds = len(plan.config.seeds)
+    lines = [f"to see a difference of {difference:g}, judged by {pilot.plan.config.name} · {pilot.folder.name}:"]
+    rows: list[dict[str, object]] = []
+    for pair, power in matched(contest_powers(pilot), plan):
+        words = "no pilot: that run has no scores of its samples"
+        if power is not None:
+            words = f"{power.metric.label}: {told(power, difference, seeds)}"
+            rows.append(as_row(power, difference, seeds))
+        lines.append(f"  {pair.title}: {words}")
+    return lines, rows
 
 
 def _show(plan: Plan, found: SweepForecast) -> None:

@@ -14,38 +14,16 @@ from seedbed.analysis.measured import Measured
 from seedbed.analysis.paired import ALPHA, tidy
 from seedbed.analysis.stopping import Decision, sequential
 from seedbed.phases.asked import covers
-from seedbed.phases.score_tables import read_scores
+from seedbed.phases.contest_values import Pair, made_by_seed, pairs_of, read_pair
 from seedbed.storage.hashing import hash_json
 from seedbed.storage.store import Store, read_json, write_json
 from seedbed.suite import Metric
-from seedbed.sweep.cell import Cell
 from seedbed.sweep.looks import Looks, decisive_metric
 from seedbed.sweep.plan import Plan
-from seedbed.sweep.registry import get_suite
 
 LooksTaken = Mapping[tuple[str, ...], Looked]
 """By suite, benchmark, model, label and baseline."""
 _SLUG = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A system and its baseline on one benchmark with one model, over all seeds."""
-
-    benchmark: str
-    model: str
-    label: str
-    baseline: str
-    own: Sequence[Cell]
-    base: Sequence[Cell]
-
-    @property
-    def names(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in ("benchmark", "model", "label", "baseline")}
-
-    @property
-    def cells(self) -> Sequence[Cell]:
-        return (*self.own, *self.base)
 
 
 @dataclass(frozen=True)
@@ -71,25 +49,13 @@ class Family:
 def families(plan: Plan) -> list[Family]:
     """All contests of a sweep that are looked at, by family."""
     found: dict[tuple[str, str, bool], list[Pair]] = {}
-    tables: dict[tuple[str, str, str], list[Cell]] = {}
-    for cell in plan.cells:
-        tables.setdefault((cell.suite, cell.benchmark, cell.model), []).append(cell)
     every: list[tuple[str, bool]] = []
-    for (suite, benchmark, model), cells in tables.items():
-        labels = list(dict.fromkeys(cell.label for cell in cells))
-        wanted = plan.experiment(cells[0]).baseline
-        baseline = wanted if wanted in labels else labels[0]
-        base = [cell for cell in cells if cell.label == baseline]
-        for label in labels:
-            if label == baseline:
-                continue
-            own, reference = [c for c in cells if c.label == label], label in get_suite(suite).reference_systems
-            every.append((suite, reference))
-            chosen = plan.experiment(own[0]).decide
-            if chosen is not None:
-                metric = decisive_metric(chosen, plan.resolve(own[0]))
-                pair = Pair(benchmark, model, label, baseline, own, base)
-                found.setdefault((suite, metric, reference), []).append(pair)
+    for pair in pairs_of(plan):
+        every.append((pair.suite, pair.reference))
+        chosen = plan.experiment(pair.own[0]).decide
+        if chosen is not None:
+            metric = decisive_metric(chosen, plan.resolve(pair.own[0]))
+            found.setdefault((pair.suite, metric, pair.reference), []).append(pair)
     return [
         Family(
             suite,
@@ -252,32 +218,14 @@ def look_files(store: Store, plan: Plan) -> list[Path]:
 
 
 def _figures(store: Store, plan: Plan, pair: Pair, metric: Metric, looks: Looks, asked: int) -> Figures:
-    import numpy as np
-
-    chosen = looks.sample_ids[:asked]
-    places = {sample: place for place, sample in enumerate(chosen)}
-    clusters = list(chosen)
-    sides: list[Any] = []
-    for cells in (pair.own, pair.base):
-        values = np.full((asked, len(cells)), np.nan)
-        for column, cell in enumerate(cells):
-            scores = read_scores(store.cell_dir(cell) / "scores.jsonl", [metric.name])
-            for row, (sample, cluster) in enumerate(zip(scores.sample_ids, scores.clusters, strict=True)):
-                if sample in places:
-                    values[places[sample], column] = scores.values[row, 0]
-                    clusters[places[sample]] = cluster
-        sides.append(values)
-    found = contest_figures(*sides, clusters=clusters, seed_changes_system=_made_by_seed(plan, pair))
+    own, base, clusters = read_pair(store, pair, metric.name, looks.sample_ids[:asked])
+    found = contest_figures(own, base, clusters=clusters, seed_changes_system=made_by_seed(plan, pair))
     return replace(
         found,
         difference=None if found.difference is None else tidy(found.difference),
         error=None if found.error is None else tidy(found.error),
         z=None if found.z is None else tidy(found.z),
     )
-
-
-def _made_by_seed(plan: Plan, pair: Pair) -> bool:
-    return any(cell.optimised or plan.resolve(cell).seed_changes_system for cell in pair.cells)
 
 
 def _looks(plan: Plan, pair: Pair) -> Looks:

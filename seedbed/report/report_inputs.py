@@ -14,6 +14,7 @@ from seedbed.report.canvas import Plot, style
 from seedbed.report.curves import Slice, cases_of, learning_curves, option_curves, slices
 from seedbed.report.links import sample_link
 from seedbed.report.plots import Curve, curves_plot, differences_plot, dots_plot, pareto_plot, seeds_plot
+from seedbed.report.power_curve import Spread, power_plot, table_spreads
 from seedbed.report.sample_list import MAX_SAMPLES, SampleBook
 from seedbed.storage.store import Store
 from seedbed.suite import CellResult, Figure, Shown, Table, resolve
@@ -39,6 +40,7 @@ class ReportInputs:
     cells: dict[str, list[CellResult]] = field(default_factory=dict[str, list[CellResult]])
     sliced: dict[str, list[Slice]] = field(default_factory=dict[str, list[Slice]])
     learning: dict[str, dict[str, list[Curve]]] = field(default_factory=dict[str, Any])
+    spreads: dict[str, dict[str, list[Spread]]] = field(default_factory=dict[str, Any])
     failures: list[list[str]] = field(default_factory=list[list[str]])
     failure_links: list[str] = field(default_factory=list[str])
     """By failure, the address of its sample."""
@@ -59,6 +61,7 @@ class ReportInputs:
         self.sliced.setdefault(suite, []).extend(slices(table, cases_of(self.plan, table)))
         if curves := learning_curves(self.store, table):
             self.learning.setdefault(suite, {})[f"{benchmark} · {model}"] = curves
+        self.spreads.setdefault(suite, {})[f"{benchmark} · {model}"] = table_spreads(table)
         self.failures += [[cell.title, sample, status, reason] for cell, sample, status, reason in table.failures]
         self.failure_links += [sample_link(table.key, sample) for _, sample, _, _ in table.failures]
         for (label, status, kind), count in table.failure_counts.items():
@@ -84,6 +87,7 @@ def _generic(inputs: ReportInputs, summary: Summary, suite: str) -> list[Part]:
         differences_plot(summary.comparisons, suite, metric),
         pareto_plot(summary, suite),
     ]
+    made.append(power_plot(suite, metric.label, inputs.spreads.get(suite, {})))
     for option, panels in option_curves(inputs.plan, summary, suite).items():
         note = "Band: 95% interval over samples."
         title = f"{metric.label} over {option}"

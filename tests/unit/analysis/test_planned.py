@@ -1,0 +1,58 @@
+"""What a pilot promises: the samples that the test to come needs, and what so many could see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seedbed.analysis.pilot import samples_needed
+from seedbed.analysis.planned import pilot
+
+
+def test_without_seeds_it_is_the_textbooks_number_with_students_t() -> None:
+    own = np.random.default_rng(1).normal(0.0, 0.4, 300)
+    book = samples_needed(own, np.zeros(300), difference=0.1, seeds=1)
+    found = pilot(own, np.zeros(300)).needed(0.1, 1)
+    assert book is not None
+    assert found.n == pytest.approx(book[0], rel=0.03)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.n is not None
+    assert found.low < found.n < found.high
+
+
+def test_what_a_number_could_see_is_what_the_number_is_planned_for() -> None:
+    own = np.random.default_rng(2).normal(0.0, 0.4, (200, 3))
+    for made in (False, True):
+        seen = pilot(own, np.zeros((200, 3)), seed_changes_system=made)
+        planned = seen.needed(0.08, 5)
+        assert planned.n is not None
+        assert seen.detectable(planned.n, 5) == pytest.approx(0.08, rel=0.02)
+
+
+def test_seeds_that_only_draw_answers_never_ask_for_more_seeds() -> None:
+    own = np.random.default_rng(3).normal(0, 0.2, (100, 3)) + np.array([-0.05, 0.0, 0.05])
+    assert pilot(own, np.zeros((100, 3))).needed(0.03, 3).n is not None
+    made = pilot(own, np.zeros((100, 3)), seed_changes_system=True)
+    assert made.needed(0.03, 3).n is None, "seeds differ too much"
+    assert made.needed(0.03, 200).n is not None
+
+
+def test_one_seed_of_an_optimizer_is_blind() -> None:
+    own = np.random.default_rng(4).normal(0, 0.2, 50)
+    seen = pilot(own, np.zeros(50), seed_changes_system=True)
+    assert seen.blind
+    assert seen.needed(0.1, 1).n is None
+    assert not pilot(own, np.zeros(50)).blind
+
+
+def test_more_contests_take_more_samples_and_clusters_too() -> None:
+    own = np.repeat(np.random.default_rng(5).normal(0, 0.3, 60), 4)
+    alone, five = (pilot(own, np.zeros(240), tests_in_family=m).needed(0.1, 1).n for m in (1, 5))
+    clusters = np.repeat(np.arange(60), 4).tolist()
+    whole = pilot(own, np.zeros(240), clusters=clusters).needed(0.1, 1).n
+    assert alone is not None
+    assert five is not None
+    assert whole is not None
+    assert five > 1.3 * alone
+    assert whole > 3 * alone

@@ -1,0 +1,81 @@
+"""What a finished sweep could see, and what a plan promises from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from seedbed.cli.main import main
+from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.context import read_run
+from seedbed.phases.power import contest_powers, told
+from seedbed.storage.store import read_json
+from tests.support.toy import finished_run
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield finished_run(tmp_path_factory.mktemp("pilot"), n=60)
+    close_runtimes()
+
+
+def test_every_contest_says_what_it_could_see(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(finished.parents[2])
+    assert main(["power", "toys", "--out", out, "--detect", "0.05"]) == 0
+    said = capsys.readouterr().out
+    assert "sums · reader · strong against weak" in said
+    assert "2 seeds x " in said
+    assert "(range " in said
+    assert "the benchmark has 60 cases" in said
+    assert main(["power", "toys", "--out", out, "--detect", "0.05", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["label"] for row in rows} == {"middle", "strong"}
+    detectable = [point["detectable"] for point in rows[0]["curve"]]
+    assert detectable == sorted(detectable, reverse=True), "more samples see smaller differences"
+
+
+def test_a_plan_is_told_from_the_newest_run_of_its_sweep(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config, out = finished.parents[3] / "toys.yaml", str(finished.parents[2])
+    assert main(["plan", str(config), "--out", out, "--detect", "0.1"]) == 0
+    said = capsys.readouterr().out
+    assert f"to see a difference of 0.1, judged by toys · {finished.name}" in said
+    assert "strong against weak: Digits: 2 seeds x" in said
+    assert main(["plan", str(config), "--out", out, "--detect", "0.1", "--set", "seeds=[0,1,2]", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["detect"][0]["needed"][0]["seeds"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--detect", "0"], "above 0"),
+        (["--pilot", "toys"], "add --detect"),
+        (["--detect", "0.1", "--pilot", "nobody"], "no finished run of 'nobody'"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(
+    finished: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    config, out = finished.parents[3] / "toys.yaml", str(finished.parents[2])
+    assert main(["plan", str(config), "--out", out, *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_one_seed_of_what_seeds_make_promises_nothing(finished: Path) -> None:
+    from dataclasses import replace
+
+    power = contest_powers(read_run(finished))[0]
+    parts = replace(power.pilot.parts, pilot_seeds=1)
+    blind = replace(power, pilot=replace(power.pilot, parts=parts, made_by_seed=True))
+    assert "the pilot has one seed" in told(blind, 0.1, 3)
+    apart = replace(power, pilot=replace(power.pilot, parts=replace(power.pilot.parts, seeds=0.01), made_by_seed=True))
+    assert "with 2 seeds it cannot be seen: seeds differ too much" in told(apart, 0.1, 2)
+    assert "seeds x" in told(apart, 0.1, 2)
+
+
+def test_the_report_draws_what_n_samples_can_show(finished: Path) -> None:
+    assert (finished / "plots" / "toy-power.svg").exists()
+    assert "plots/toy-power.svg" in read_json(finished / "manifest.json")["files"]

@@ -77,10 +77,10 @@ class Plan:
         decide = self.experiment(cell).decide
         if decide is None:
             return None
-        key = (cell.experiment, cell.benchmark)
-        if key not in self._looks:
-            self._looks[key] = looks_of(self.benchmark(cell), decide.looks)
-        return self._looks[key]
+        place = cell.experiment, cell.benchmark
+        if place not in self._looks:
+            self._looks[place] = looks_of(self.benchmark(cell), decide.looks)
+        return self._looks[place]
 
     def load_benchmarks(self) -> list[str]:
         """Read every file of cases now, so that a broken one is refused before anything runs; returns what their

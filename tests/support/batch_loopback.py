@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -85,7 +86,9 @@ class BatchLoopback(Loopback):
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         path = re.sub(r"^(/v1)+", "", request.path)
         if request.path.endswith("/stats"):
-            return await super()._handle(request)
+            sizes = [len(one.rows) for one in self.made.values()]
+            told = {"batches": sizes, "polls": self.asked["poll"], "polls_at_once": self.most_polls_at_once}
+            return web.json_response({**self.books.to_json(), **told, "online": self.online})
         for pattern, handler in (
             (r"/files", self._upload),
             (r"/files/([^/]+)/content", self._content),
@@ -325,3 +328,14 @@ def _anthropic_result(result: Mapping[str, Any]) -> dict[str, Any]:
             return {"type": "errored", "error": {"type": "error", "error": {"type": kind, "message": "no"}}}
         case _:
             return {"type": result["type"]}
+
+
+def main() -> None:
+    """Serve until killed; prints the port."""
+    with BatchLoopback(looks=int(sys.argv[1]), exact_tokens=False) as server:
+        print(server.port, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -30,6 +30,8 @@ class Block:
     """How often each of them does."""
     lengths: Ints
     """How many tokens each text of the block has."""
+    mapped: tuple[Mapping, ...] = ()
+    """The files of one that was loaded and are read a part at a time."""
 
     def save(self, folder: Path) -> None:
         for name, numbers in self._arrays().items():
@@ -42,12 +44,14 @@ class Block:
         def read(name: str) -> Mapping:
             return Mapping(folder / f"{name}.bin")
 
+        places, counts = read("places"), read("counts")
         return cls(
             Terms(read("letters").array(np.uint8), read("ends").array(np.int64)),
             read("starts").array(np.int64),
-            read("places").array(np.int32),
-            read("counts").array(np.int32),
+            places.array(np.int32),
+            counts.array(np.int32),
             read("lengths").array(np.int32),
+            (places, counts),
         )
 
     def _arrays(self) -> dict[str, NDArray[np.uint8] | NDArray[np.int64] | Ints]:

@@ -76,6 +76,8 @@ class Merge:
             places[target] = block.places[start:end]
             counts[target] = block.counts[start:end]
             free[own] += each
+            for mapping in block.mapped:
+                mapping.let_go()  # each part is read once
         rarity = np.repeat(self._rarity[low:high], np.diff(self.starts[low : high + 1]))
         weights = (rarity * (counts / (self._norms[places] + counts))).astype(np.float32)
         return Range(places, weights, np.maximum.reduceat(weights, begin))

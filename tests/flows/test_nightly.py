@@ -86,7 +86,10 @@ def test_a_planted_regression_fails_with_the_figures_as_its_reason(lab: Lab, fir
     assert lab.artifacts(run)["gate-night"]["data"].startswith("# FAIL: night")
     assert read_history(Store(lab.folder / "results"), "night")[-1]["verdict"] == "fail"
     newest = sorted((lab.folder / "results/sweeps/night").glob("*/gate.json"))[-1]
-    assert read_json(newest)["verdict"] == "fail"
+    verdict = read_json(newest)
+    assert verdict["verdict"] == "fail"
+    assert verdict["explanation"]["culprits"] == ["model"]
+    assert "## What moved it" in lab.artifacts(run)["gate-night"]["data"]
 
 
 def test_a_night_in_which_every_call_fails_is_inconclusive(lab: Lab, first_night: str) -> None:

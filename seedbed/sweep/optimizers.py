@@ -34,9 +34,16 @@ class OptimizerOptions(Options):
     is there to be reused."""
 
 
+class StopOptions(Options):
+    patience: int = Field(ge=1)
+    """Rounds in a row without a better val score after which a search ends."""
+
+
 class GepaOptions(OptimizerOptions):
     minibatch: int = Field(default=3, ge=1)
     """Examples a reflection looks at."""
+    stop: StopOptions | None = None
+    """End the search before its budget is used, where it no longer gains."""
 
 
 class GepaBudgetOptions(GepaOptions):

@@ -43,9 +43,15 @@ def gepa(job: Job) -> dspy.Module:
         # Else a model whose answers cannot be read gives the search nothing to learn from.
         add_format_failure_as_feedback=True,
         seed=job.seed,
-        gepa_kwargs={} if wanted is None else {"stop_callbacks": FullEvaluations(wanted, _patience(job))},
+        gepa_kwargs={"stop_callbacks": stops} if (stops := _stops(job, wanted)) else {},
     )
     return search.compile(job.program, trainset=list(job.train), valset=list(job.val))
+
+
+def _stops(job: Job, wanted: int | None) -> list[Any]:
+    """What may end the search, beside the number of metric calls."""
+    by_size = [] if wanted is None else [FullEvaluations(wanted, _patience(job))]
+    return [*by_size, *([Plateau(job.options.stop.patience)] if job.options.stop else [])]
 
 
 def _patience(job: Job) -> int:
@@ -67,3 +73,20 @@ class FullEvaluations:
         if done > self._seen:
             self._seen, self._since = done, gepa_state.i
         return done >= self._wanted or gepa_state.i - self._since >= self._patience
+
+
+class Plateau:
+    """Ends a search after so many rounds (a proposal each) in which the best val score has not risen. It counts rounds,
+    not how often it is asked: a search that goes on after a crash ends at the same one."""
+
+    def __init__(self, patience: int) -> None:
+        self._patience = patience
+        self._best: float | None = None
+        self._since = -1
+
+    def __call__(self, gepa_state: Any) -> bool:
+        scores: list[float] = gepa_state.program_full_scores_val_set
+        best = max(scores, default=None)
+        if best is not None and (self._best is None or best > self._best):
+            self._best, self._since = best, gepa_state.i
+        return gepa_state.i - self._since >= self._patience

@@ -15,6 +15,7 @@ from seedbed.storage.paths import home, is_local
 def run(arguments: argparse.Namespace) -> int:
     from seedbed.phases.aggregate import publish_again
     from seedbed.phases.publish import Choices
+    from seedbed.phases.summary import SHOWN
 
     found = locate(arguments.sweep, arguments.out)
     choices = Choices(arguments.baseline, arguments.margin, arguments.samples)
@@ -22,16 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{arguments.sweep}: no cell has been scored yet; go on with `seedbed run`.")
     report = found.folder / "report.html"
     print((found.folder / "summary.md").read_text(encoding="utf-8"))
-    for name in (
-        "report.html",
-        "summary.md",
-        "summary.csv",
-        "summary.tex",
-        "numbers.tex",
-        "summary.json",
-        "costs.csv",
-        "plots",
-    ):
+    for name in (*SHOWN, "plots"):
         print(f"  {found.folder / name}")
     if arguments.open:
         webbrowser.open(_on_disk(report).as_uri())

@@ -109,8 +109,10 @@ def _batches_left(run: SweepRun) -> str | None:
 
 
 def _show_results(folder: Path, root: Path, *, whole: bool) -> None:
+    from seedbed.phases.summary import SHOWN
+
     show_summary(folder, whole=whole)
-    for name in ("report.html", "summary.md", "summary.tex", "numbers.tex", "summary.csv", "summary.json", "costs.csv"):
+    for name in SHOWN:
         print(f"  {folder / name}")
     print(f"  {root / 'experiment_runs'}/seed_*/   one folder a cell")
 

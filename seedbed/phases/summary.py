@@ -38,6 +38,8 @@ FILES: Mapping[str, Callable[[Summary], str]] = {
     "costs.csv": lambda summary: csv_text(summary.costs),
 }
 """Text files of a summary, beside summary.json."""
+SHOWN = ("report.html", *(name for name in FILES if name != "costs.csv"), "summary.json", "costs.csv")
+"""Files of a run that a reader is pointed to."""
 
 
 def make_summary(

@@ -13,7 +13,7 @@ from seedbed.phases.publish import Choices
 from seedbed.storage.hashing import hash_file
 from seedbed.storage.store import Store, json_text, read_json
 from seedbed.sweep.cell import Cell
-from seedbed.sweep.manifest import MADE_WITH, manifest
+from seedbed.sweep.manifest import made_with
 from seedbed.sweep.plan import Plan
 
 _AT_ONCE = 16
@@ -44,12 +44,11 @@ def finished_run(plan: Plan, root: Path) -> Path | None:
 
 def _same_makers(published: Mapping[str, Any]) -> bool:
     """Whether the versions are those that are here now. An edit that is in no commit yet is not looked for."""
-    now = manifest(cell_id="", config_hash="", data_hash="", simulated=False)
-    return all(_without_edits(published[name]) == _without_edits(now[name]) for name in MADE_WITH)
+    return all(_without_edits(published[name]) == _without_edits(now) for name, now in made_with().items())
 
 
-def _without_edits(made_with: Any) -> Any:
-    return {k: v for k, v in made_with.items() if k != "dirty"} if isinstance(made_with, Mapping) else made_with
+def _without_edits(field: Any) -> Any:
+    return {k: v for k, v in field.items() if k != "dirty"} if isinstance(field, Mapping) else field
 
 
 def _same_choices(published: Mapping[str, Any]) -> bool:

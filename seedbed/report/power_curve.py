@@ -60,10 +60,7 @@ def power_plot(suite: str, metric: str, listed: Mapping[str, Sequence[Spread]]) 
     panels = {name: curves for name, curves in panels.items() if curves}
     if not panels:
         return None
-    note = (
-        "The true difference that four of five sweeps of that many samples would show, at the seeds that were run; "
-        "the fifth point is this sweep."
-    )
+    note = "The true difference that four of five sweeps of that many samples would show, at the seeds that were run."
     return curves_plot(f"{suite}-power", f"{metric}: what n samples can show", "samples", "detectable", panels, note)
 
 

@@ -37,11 +37,18 @@ def manifest(*, cell_id: str, config_hash: str, data_hash: str, simulated: bool,
         "config_hash": config_hash,
         "data_hash": data_hash,
         "simulated": simulated,
+        **made_with(),
+        **more,
+    }
+
+
+def made_with() -> dict[str, Any]:
+    """The fields of `MADE_WITH`, as they are here and now."""
+    return {
         "git": dict(git_state()),
         "python": sys.version.split()[0],
         "platform": platform.platform(),
         "packages": dict(package_versions()),
-        **more,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -91,7 +92,7 @@ def test_hotpot_as_released(tmp_path: Path) -> None:
     )
     loaded = hotpot(SplitOptions(path=file, split=False))
     assert (loaded.test[0].sample_id, loaded.test[0].meta["titles"]) == ("x", ["T", "U"])
-    assert loaded.resources["corpus"].search("two", 1) == [("T", "One. Two.")]
+    assert asyncio.run(loaded.resources["corpus"].search("two", 1)) == [("T", "One. Two.")]
 
 
 def test_hotpot_as_on_the_hub(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_hotpot_as_on_the_hub(tmp_path: Path) -> None:
     }
     loaded = hotpot(SplitOptions(path=_lines(tmp_path / "hotpot.jsonl", row), split=False))
     assert (loaded.test[0].sample_id, loaded.test[0].meta["titles"]) == ("x", ["T", "U"])
-    assert loaded.resources["corpus"].search("two", 1) == [("T", "One. Two.")]
+    assert asyncio.run(loaded.resources["corpus"].search("two", 1)) == [("T", "One. Two.")]
 
 
 @pytest.mark.parametrize("row", [HOVER_RELEASE, HOVER_HUB], ids=["release", "hub"])
@@ -224,7 +225,7 @@ def test_hotpot_of_the_public_file_brings_its_articles() -> None:
     assert first.inputs["question"].startswith("Were Scott Derrickson")
     assert first.meta["titles"] == ["Scott Derrickson", "Ed Wood"]
     corpus: Corpus = loaded.resources["corpus"]
-    assert "Scott Derrickson" in [title for title, _ in corpus.search("Scott Derrickson director", 3)]
+    assert "Scott Derrickson" in [title for title, _ in asyncio.run(corpus.search("Scott Derrickson director", 3))]
 
 
 @public

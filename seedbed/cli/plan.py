@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**_data(plan, found), **({} if wanted is None else {"detect": wanted[1]})}, indent=2))
     else:
         _show(plan, found)
-        print("\n".join([] if wanted is None else wanted[0]))
+        for line in () if wanted is None else wanted[0]:
+            print(line)
     warning = check_budget(plan, found)
     if warning is not None:
         show_warning(warning)

@@ -74,7 +74,11 @@ def packed(data: bytes) -> str:
 def unpacked(text: str) -> Any:
     """What a pack holds; a ValueError where it is none."""
     raw = base64.b64decode("".join(text.split()), validate=True)
-    return json.loads(zlib.decompressobj().decompress(raw, _MOST))
+    try:
+        data = zlib.decompressobj().decompress(raw, _MOST)
+    except zlib.error as error:
+        raise ValueError(f"cannot be unpacked ({error})") from None
+    return json.loads(data)
 
 
 def read_sheet(text: str) -> Any:

@@ -101,14 +101,21 @@ def _joined(parts: Sequence[Terms]) -> tuple[Terms, list[NDArray[np.int32]]]:
     known = arrow.concat_arrays(arrays).dictionary_encode()
     order: Any = compute.call_function("array_sort_indices", [known.dictionary])
     rank = np.empty(len(order), dtype=np.int32)
-    rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
-    numbers = rank[known.indices.to_numpy()]
+    rank[_numbers(order, np.uint64)] = np.arange(len(order), dtype=np.int32)
+    numbers = rank[_numbers(known.indices, np.int32)]
     words = known.dictionary.take(order)
     _, ends, letters = words.buffers()
     joined = Terms(
         np.frombuffer(letters or b"", dtype=np.uint8), np.frombuffer(ends, dtype=np.int64)[1 : len(words) + 1]
     )
     return joined, list(np.split(numbers, np.cumsum([len(part) for part in parts])[:-1]))
+
+
+def _numbers(array: Any, kind: type[np.generic]) -> NDArray[Any]:
+    """The values of an array without a gap. Its own way to numpy imports pandas."""
+    import numpy as np
+
+    return np.frombuffer(array.buffers()[1], dtype=kind)[array.offset : array.offset + len(array)]
 
 
 def _buffer(terms: Terms) -> object:

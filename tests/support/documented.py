@@ -26,10 +26,14 @@ STAND_INS = {
     "nightly": "qa",
     "PATH": "paper.zip",
     "NEW_FOLDER": "replayed",
+    "CONFIG": "qa.yaml",
 }
 """Names in the docs -> those of what the tutorials made."""
 ELSEWHERE = {
     "watch": "unit/phases/test_standing.py",
+    "label": "unit/cli/test_label.py",
+    "report judge": "unit/cli/test_label.py",
+    "explain": "unit/nightly/test_culprit.py",
     "server": "unit/local/test_local_server.py",
     "worker": "support/lab.py",
     "ui": "browser/test_foreign_page.py",

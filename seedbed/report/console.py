@@ -61,7 +61,7 @@ def verdict_line(c: Mapping[str, Any]) -> str:
 
 def _verdict(c: Mapping[str, Any]) -> str:
     where = f"{c['benchmark']} with {c['model']}: "
-    sizes = f"{c['n_pairs']} samples x {c['n_seeds']} seeds"
+    sizes = f"{c['n_pairs']} samples x {c['n_seeds']} seed{'s' * (c['n_seeds'] != 1)}"
     if c["difference"] is None or c["ci_low"] is None:
         return f"{where}{c['label']} and {c['baseline']}: {c['verdict']}{': ' + c['reason'] if c['reason'] else ''}"
     digits = c["digits"]

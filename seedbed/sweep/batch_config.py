@@ -35,7 +35,8 @@ class BatchConfig(BaseModel):
     max_waiting: int = Field(default=50_000, ge=1)
     """Samples of a cell that may wait at once."""
     settle_s: float = Field(default=15.0, ge=0)
-    """How long a batch whose creation was cut off is looked for at the provider before it is made again."""
+    """How long a batch whose creation was cut off, or results that are missing, are looked for at the provider before
+    what they hold is asked again."""
 
 
 def batch_protocol(model: str, api_base: str | None) -> BatchProtocol | None:

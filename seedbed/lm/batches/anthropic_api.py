@@ -12,7 +12,7 @@ from urllib.parse import quote
 from seedbed.errors import ProviderError
 from seedbed.lm.batches.anthropic_messages import MessagesCodec
 from seedbed.lm.batches.http import BatchHttp, parsed_line
-from seedbed.lm.batches.protocol import Perhaps, Progress
+from seedbed.lm.batches.protocol import Perhaps, Progress, RowsRefused
 from seedbed.lm.ledger.batches import Batch
 from seedbed.lm.providers.openai_http import http_error
 from seedbed.lm.types import JsonDict
@@ -51,12 +51,19 @@ class AnthropicBatches:
 
     async def create(self, batch: Batch, rows: Iterable[tuple[str, JsonDict]]) -> str:
         asked: list[JsonDict] = []
+        refused: dict[str, ProviderError] = {}
         self._features = set()
         for name, body in rows:
             await asyncio.sleep(0)  # litellm leaves nobody else a turn
-            params, features = await self._codec.encode(body)
+            try:
+                params, features = await self._codec.encode(body)
+            except ProviderError as error:
+                refused[name] = error
+                continue
             asked.append({"custom_id": name, "params": params})
             self._features.update(part.strip() for part in features.split(",") if part.strip())
+        if refused:
+            raise RowsRefused(refused)
         said = await self._http.ask("POST", self._url, json={"requests": asked})
         if not isinstance(said.get("id"), str):
             raise ProviderError("malformed", "the response names no id")

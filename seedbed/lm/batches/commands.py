@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from seedbed.errors import ProviderError, UserError
 from seedbed.lm.batches.lane import Lane
@@ -59,10 +60,15 @@ async def _cancel(runtime: LMRuntime, batch: Batch) -> str:
     leased = batches.lease(engine, own, batch.id)
     if leased is None:
         return "is just being sent by another process; stop that one, or try again in a moment"
+    if leased.state == "running" and leased.provider_id is not None:
+        # It was sent since it was looked at.
+        await lane.api.cancel(leased.provider_id)
+        return "asked to cancel; `seedbed batches wait`, or the next run, takes what was answered"
     if leased.state == "creating":
         with reading(engine) as connection:
             known = batches.known_ids(connection)
-        found = await lane.api.find(leased, leased.packed_at, known)
+        sent = replace(leased, requests=len(list(batches.bodies(engine, batch.id))))
+        found = await lane.api.find(sent, leased.packed_at, known)
         if isinstance(found, Perhaps):
             return "cannot be told yet from others at the provider; try again when those have ended"
         if found is not None:

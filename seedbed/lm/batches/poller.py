@@ -7,13 +7,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from seedbed.errors import ProviderError, SeedbedError, SweepStopped, Unreachable
 from seedbed.lm.batches.lane import MAX_BYTES, Lane
-from seedbed.lm.batches.protocol import Perhaps, Progress
+from seedbed.lm.batches.protocol import Perhaps, Progress, RowsRefused
 from seedbed.lm.batches.taking import Taking
 from seedbed.lm.batches.waiting import Waiting
 from seedbed.lm.fatal import fatal_sentence
@@ -53,6 +54,9 @@ class Poller:
         self._due: dict[str, float] = {}
         self._fails: dict[str, int] = {}
         self._unsure_since: dict[str, float] = {}
+        self._missing_since: dict[str, float] = {}
+        self._uploaded: set[str] = set()
+        """Batches whose files were uploaded here, and so not long ago."""
         self._looked = float("-inf")
         self.open: list[Batch] = []
         """As last seen, of all processes."""
@@ -161,6 +165,7 @@ class Poller:
             await self._refused_or_raise(batch, error)
             return
         self._lane.answered = True
+        self._uploaded.add(batch.id)
         await self._advance(batch, state="uploaded", file_id=file)
 
     async def _create(self, batch: Batch) -> None:
@@ -171,10 +176,18 @@ class Poller:
             return None
         try:
             made = await self._lane.api.create(batch, rows)
+        except RowsRefused as error:
+            await self._taking.refuse_some(batch, error.refused)
+            await self._advance(batch, state="uploaded")
+            return None
         except ProviderError as error:
             if error.kind in _NO_ANSWER and not error.unsent:
                 self._unsure_since[batch.id] = time.monotonic()
                 raise
+            if error.status in (400, 404) and batch.file_id is not None and batch.id not in self._uploaded:
+                # It was uploaded by a process that is gone, perhaps long ago: the provider may have dropped the file.
+                await self._advance(batch, state="packed", file_id=None)
+                return None
             await self._advance(batch, state="uploaded")
             return await self._refused_or_raise(batch, error)
         self._lane.answered = True
@@ -199,7 +212,8 @@ class Poller:
             with reading(engine) as connection:
                 return batches.known_ids(connection)
 
-        found = await self._lane.api.find(batch, batch.packed_at, await self._aside(known))
+        sent = replace(batch, requests=len(await self._rows(batch)))
+        found = await self._lane.api.find(sent, batch.packed_at, await self._aside(known))
         self._lane.answered = True
         settle = self._lane.model.batch.settle_s
         if isinstance(found, str):
@@ -219,13 +233,24 @@ class Poller:
             if not now.ended:
                 self._due[batch.id] = time.monotonic() + self._lane.model.batch.poll_s
                 return None
-            await self._taking.take(batch, now)
+            if not await self._taking.take(batch, now, lambda: self._missed_for_long(batch)):
+                return None
         except ProviderError as error:
             if error.status not in (404, 410):
                 raise
+            if not self._missed_for_long(batch):
+                return None
             await self._taking.give_up(batch, f"the provider has it no more: {error.message}")
             return await self._end(batch, error.message)
         return await self._end(batch, None if now.status in ("completed", "ended") else f"{now.status} at the provider")
+
+    def _missed_for_long(self, batch: Batch) -> bool:
+        """Whether results were looked for in vain for long enough; if not, they are looked for again in a while. What
+        is given up is asked again, and may be paid a second time."""
+        settle = self._lane.model.batch.settle_s
+        now = time.monotonic()
+        self._due[batch.id] = now + min(1.0, settle / 4)
+        return now - self._missing_since.setdefault(batch.id, now) >= settle
 
     async def _note(self, batch: Batch, now: Progress) -> None:
         self._lane.answered = True
@@ -234,7 +259,8 @@ class Poller:
     async def _end(self, batch: Batch, error: str | None) -> None:
         said = redact(error).replace("\0", "") if error else None
         await self._advance(batch, state="ended", ended_at=time.time(), error=said)
-        for known in (self._due, self._fails, self._unsure_since):
+        self._uploaded.discard(batch.id)
+        for known in (self._due, self._fails, self._unsure_since, self._missing_since):
             known.pop(batch.id, None)
 
     async def _advance(self, batch: Batch, **values: object) -> bool:

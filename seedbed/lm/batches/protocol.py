@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +33,15 @@ class Perhaps:
     """A batch that may be ours still runs; only its end will tell."""
 
 
+class RowsRefused(ProviderError):
+    """Some requests cannot be put as the provider wants them; nothing was sent."""
+
+    def __init__(self, refused: Mapping[str, ProviderError]) -> None:
+        super().__init__("invalid_request", f"{len(refused)} requests cannot be put", unsent=True)
+        self.refused = dict(refused)
+        """By custom id."""
+
+
 class BatchApi(Closable, Protocol):
     """Asks a provider. What does not go well is a `ProviderError`."""
 
@@ -41,11 +50,13 @@ class BatchApi(Closable, Protocol):
         ...
 
     async def create(self, batch: Batch, rows: Iterable[tuple[str, JsonDict]]) -> str:
-        """Have them worked on; from here on they are paid for. The provider's id of the batch."""
+        """Have them worked on; from here on they are paid for. The provider's id of the batch. Raises
+        `RowsRefused`, before anything is sent, where some are in the way of the others."""
         ...
 
     async def find(self, batch: Batch, since: float, known: Collection[str]) -> str | Perhaps | None:
-        """The batch whose creation nobody saw the end of, among those made since then, if it was made."""
+        """The batch whose creation nobody saw the end of, among those made since then, if it was made. `requests` of
+        the batch are those that were to be sent."""
         ...
 
     async def progress(self, provider_id: str) -> Progress: ...

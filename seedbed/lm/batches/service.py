@@ -76,7 +76,9 @@ class Batches:
     def look_after(self, lane: Lane) -> Poller:
         """Have a poller for a lane from now on."""
         if lane.id not in self._pollers:
-            poller = Poller(self._ledger, lane, self._waiting, self._aside, self._stop, lambda: not self._stops.any)
+            poller = Poller(
+                self._ledger, lane, self._waiting, self._aside, self._stop, lambda: self._stops.reason() is None
+            )
             self._pollers[lane.id] = poller
             loop = asyncio.get_running_loop()
             if not self._tasks:
@@ -125,8 +127,9 @@ class Batches:
             await asyncio.sleep(_LOOK_S)
             try:
                 if self._unwanted:
-                    ids, self._unwanted = self._unwanted, set()
+                    ids = set(self._unwanted)
                     await self._unsent(ids)
+                    self._unwanted -= ids
                 if self._stops.any:
                     await self._tell_stops()
             except SQLAlchemyError as error:

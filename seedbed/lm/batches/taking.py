@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from seedbed.errors import ProviderError
@@ -28,22 +28,38 @@ class Taking:
         self._ledger, self._lane, self._waiting, self._aside = ledger, lane, waiting, aside
         self._on_the_way: list[Awaitable[None]] = []
 
-    async def take(self, batch: Batch, progress: Progress) -> None:
-        """All rows that have no end yet. What was broken off is begun again: rows that have one are passed over."""
+    async def take(self, batch: Batch, progress: Progress, enough: Callable[[], bool]) -> bool:
+        """All rows that have no end yet. What was broken off is begun again: rows that have one are passed over.
+
+        Results that hold fewer rows than the provider counts may be cut, or not all there yet: False then, and what is
+        missing is left open, until they were waited for long enough.
+        """
         rows = await self._open_rows(batch)
         left = {batch.custom_id(row.begin.key): row for row in rows}
+        said: set[str] = set()
         assert batch.provider_id is not None
         try:
             async for name, result in self._lane.api.results(batch.provider_id, progress):
+                said.add(name)
                 row = left.pop(name, None)
                 if row is not None:
                     await self._take(row, result)
+            if left and len(said) < progress.done + progress.failed and not enough():
+                return False
             refused = dict(progress.refused)
             for place, row in enumerate(sorted(rows, key=lambda row: row.attempt_id), 1):
                 if left.pop(batch.custom_id(row.begin.key), None) is not None:
                     await self._write(row, lambda row, place=place: _unsaid(row, refused.get(place), progress))
         finally:
             await self._committed()
+        return True
+
+    async def refuse_some(self, batch: Batch, refused: Mapping[str, ProviderError]) -> None:
+        """Requests, by custom id, that keep the others from being sent."""
+        for row in await self._open_rows(batch):
+            if (error := refused.get(batch.custom_id(row.begin.key))) is not None:
+                await self._write(row, lambda row, error=error: (results.refused(row, error), error))
+        await self._committed()
 
     async def refuse_all(self, batch: Batch, error: ProviderError) -> None:
         """The provider did not take the batch."""

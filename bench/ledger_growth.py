@@ -172,6 +172,7 @@ def measure(url: str, rows: int) -> None:
     for name, times in (("alone", calls), ("with its key in flight elsewhere", contested)):
         middle, most = 1e3 * statistics.median(times), 1e3 * max(times)
         print(f"\nbegin {name}: median {middle:.2f} ms, slowest {most:.1f} ms", flush=True)
+    print(f"the second is {statistics.median(contested) / statistics.median(calls):.2f} times the first", flush=True)
     slowest, count = slowest_beside(url, lambda: prune(engine, before=1.0, sweep=None, apply=False))
     print(f"{count} calls beside a counting `prune`: slowest {1e3 * slowest:.0f} ms", flush=True)
     took, _ = timed(lambda: prune(engine, before=1700000000 + rows / 10_000, sweep=None, apply=True))

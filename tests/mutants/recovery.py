@@ -48,8 +48,8 @@ RECOVERY = (
     Planted(
         "a dead owner's key is taken over",
         _BATCH,
-        "mark_lost(connection, [*dead, self.owner], keys=",
-        "mark_lost(connection, [self.owner], keys=",
+        "(h.gone or h.owner == self.owner)}",
+        "h.owner == self.owner}",
         (STATE_MACHINE, f"{_CAPS_TEST}a_dead_process_has_its_request_taken_over_and_keeps_its_worst_case[sqlite]"),
     ),
     Planted(

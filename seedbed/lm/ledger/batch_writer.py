@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Dialect, select
+from sqlalchemy import Connection, Dialect
 
-from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.answer_columns import NO_ANSWER, answer_columns, stored_answer
 from seedbed.lm.ledger.caps import Caps
-from seedbed.lm.ledger.database import split_owners
+from seedbed.lm.ledger.holders import Holder, Holders
 from seedbed.lm.ledger.records import (
     BatchSeat,
     Begin,
@@ -26,7 +25,7 @@ from seedbed.lm.ledger.records import (
     Stored,
     Unknown,
 )
-from seedbed.lm.ledger.repair import in_batches, late_end, mark_lost
+from seedbed.lm.ledger.repair import late_end, mark_lost
 from seedbed.lm.ledger.statements import Statements
 from seedbed.lm.types import Answerer, Usage
 
@@ -45,6 +44,7 @@ class BatchWriter:
         self._store_bodies = store_bodies
         self._counter = 0
         self._statements = Statements(dialect)
+        self._holders = Holders(dialect)
         self._known_caps: set[str] = set()
 
     def forget(self) -> None:
@@ -109,20 +109,18 @@ class BatchWriter:
         rows: list[dict[str, Any]] = [
             self._row(item) | {"reserved_usd": item.reserved_usd, "estimated": False} for _, item in claims
         ]
-        taken: set[int] = set()
+        taken: dict[int, Holder | None] = {}
         repaired = False
         if self._statements.claim.run(connection, rows) != len(rows):
             taken, repaired = self._claim_from_dead(connection, rows)
-        waiting = in_batches(connection, [item.key for (_, item), row in zip(claims, rows, strict=True)
-                                          if row["id"] in taken]) if taken else {}  # fmt: skip
         late = self._answered_meanwhile(connection, [item for _, item in claims])
         bodies: list[dict[str, Any]] = []
         seats: list[dict[str, Any]] = []
         for (index, item), row in zip(claims, rows, strict=True):
             if row["id"] in taken:
                 caps.settle(item, 0.0)
-                waits = waiting.get(item.key)
-                answers[index] = Busy() if waits is None else InBatch(waits)
+                holder = taken[row["id"]]
+                answers[index] = InBatch(holder.id) if holder is not None and holder.seated else Busy()
             elif item.key in late:
                 caps.settle(item, 0.0)
                 ended = self._reused_row(item, late[item.key])
@@ -141,17 +139,25 @@ class BatchWriter:
         if repaired:
             caps.recount()
 
-    def _claim_from_dead(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> tuple[set[int], bool]:
-        """Some keys are in flight elsewhere: take those of dead processes over. Returns the ids that stay refused, and
-        whether any was taken over: only then have sums changed that a sweep of a million calls would be long to add."""
-        _, dead = split_owners(connection)
+    def _claim_from_dead(
+        self, connection: Connection, rows: Sequence[dict[str, Any]]
+    ) -> tuple[dict[int, Holder | None], bool]:
+        """Some keys are in flight elsewhere: take those of dead processes over. Returns the ids that stay refused with
+        who holds their keys, and whether any was taken over: only then have sums changed that a sweep of a million
+        calls would be long to add."""
+        keys, ids = [row["key"] for row in rows], {row["id"] for row in rows}
+        holders = self._holders.of(connection, keys)
         # A process has a key in flight once. An own row that is still open had its end refused by the database.
-        keys, ids = [row["key"] for row in rows], [row["id"] for row in rows]
-        repaired = mark_lost(connection, [*dead, self.owner], keys=keys, but=ids)
-        for row in rows:
-            self._statements.claim.run(connection, [row])
-        mine = connection.scalars(select(schema.attempts.c.id).where(schema.attempts.c.id.in_(ids)))
-        return set(ids) - set(mine), repaired
+        gone = {h.owner for h in holders.values() if h.id not in ids and (h.gone or h.owner == self.owner)}
+        repaired = bool(gone) and mark_lost(connection, sorted(gone), keys=keys, but=sorted(ids))
+        # Without a holder are also those that ended since we were refused.
+        again = [row for row in rows if repaired or row["key"] not in holders]
+        if again:
+            for row in again:
+                self._statements.claim.run(connection, [row])
+            holders = self._holders.of(connection, keys)
+        held = {row["id"]: holders.get(row["key"]) for row in rows}
+        return {number: holder for number, holder in held.items() if holder is None or holder.id != number}, repaired
 
     def _answered_meanwhile(self, connection: Connection, items: Sequence[Begin]) -> dict[str, Stored]:
         """Answers committed between our look-up and our claim; SQLite's write lock makes that impossible there."""

@@ -41,6 +41,7 @@ __all__ = [
     "HEARTBEAT_S",
     "INCREMENTAL_VACUUM",
     "begin_reading",
+    "clock",
     "heartbeat",
     "nowait_connection",
     "open_database",
@@ -49,6 +50,7 @@ __all__ = [
     "sign_off",
     "split_owners",
     "sqlite_url",
+    "works",
 ]
 
 logger = logging.getLogger("seedbed.lm")
@@ -170,7 +172,7 @@ def register_owner(engine: Engine) -> int:
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":
             _refuse_other_hosts(connection)
-        entry = insert(schema.owners).values(host=host(), pid=os.getpid(), seen_at=_clock(engine.dialect))
+        entry = insert(schema.owners).values(host=host(), pid=os.getpid(), seen_at=clock(engine.dialect))
         key = connection.execute(entry).inserted_primary_key
         assert key is not None
         owner = int(key[0])
@@ -189,7 +191,7 @@ def sign_off(engine: Engine, owner: int) -> None:
 
 
 def heartbeat(connection: Connection, owner: int) -> None:
-    seen = update(schema.owners).where(schema.owners.c.id == owner).values(seen_at=_clock(connection.dialect))
+    seen = update(schema.owners).where(schema.owners.c.id == owner).values(seen_at=clock(connection.dialect))
     connection.execute(seen)
 
 
@@ -197,30 +199,32 @@ def split_owners(connection: Connection) -> tuple[list[int], list[int]]:
     """The writers that are at work, and those that died: what these began they will not end. One that signed off and
     left something open all the same is as dead."""
     url = str(connection.engine.url)
-    with _own_lock:
-        own = {owner for address, owner in _own if address == url}
     # Read before the writers are: one that comes in between is then known to be at work.
     open_ones = set(connection.scalars(select(schema.attempts.c.owner).where(schema.attempts.c.outcome.is_(None))))
     alive: list[int] = []
     dead: list[int] = []
     for row in connection.execute(_signed_on(connection.dialect)):
-        works = row.id in own or (
-            row.silent_s < DEAD_AFTER_S
-            # Elsewhere only the heartbeat tells; here the process table does, at once.
-            and (row.host != host() or (row.pid != os.getpid() and process_exists(row.pid)))
-        )
-        (alive if works else dead).append(row.id)
+        (alive if works(url, row.id, row.host, row.pid, row.silent_s) else dead).append(row.id)
     return alive, [*dead, *sorted(open_ones.difference(alive, dead))]
 
 
+def works(url: str, owner: int, its_host: str, pid: int, silent_s: float) -> bool:
+    """Whether a writer that has not signed off is at work."""
+    with _own_lock:
+        if (url, owner) in _own:
+            return True
+    # Elsewhere only the heartbeat tells; here the process table does, at once.
+    return silent_s < DEAD_AFTER_S and (its_host != host() or (pid != os.getpid() and process_exists(pid)))
+
+
 def _signed_on(dialect: Dialect) -> Any:
-    silent = (_clock(dialect) - schema.owners.c.seen_at).label("silent_s")
+    silent = (clock(dialect) - schema.owners.c.seen_at).label("silent_s")
     return select(schema.owners.c.id, schema.owners.c.host, schema.owners.c.pid, silent).where(
         schema.owners.c.seen_at > 0
     )
 
 
-def _clock(dialect: Dialect) -> Any:
+def clock(dialect: Dialect) -> Any:
     """Seconds since 1970 by a clock that all writers share: hosts disagree, so a server's own is taken."""
     if dialect.name == "postgresql":
         return cast(func.extract("epoch", func.clock_timestamp()), Float)

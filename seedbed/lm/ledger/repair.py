@@ -53,13 +53,6 @@ def mark_unsent(connection: Connection, ids: Sequence[int]) -> list[int]:
     return _mark_unsent(connection, [row for row in found if row.seated])
 
 
-def in_batches(connection: Connection, keys: Sequence[str]) -> dict[str, int]:
-    """Of requests in flight, the attempts that a batch will answer, by key."""
-    query = select(_a.c.key, _a.c.id).join(_rows, _rows.c.attempt == _a.c.id)
-    rows = connection.execute(query.where(_a.c.key.in_(keys), _a.c.outcome.is_(None)))
-    return {row.key: row.id for row in rows}
-
-
 def _mark_unsent(connection: Connection, rows: Sequence[Any]) -> list[int]:
     # One that another process puts into a batch in this moment is the batch's.
     ours: set[int] = set()

@@ -143,8 +143,8 @@ class Statements:
         self.write_cap = Prepared(
             update(b).where(b.c.scope == bindparam("scope_")).values(values("used_usd", "reserved_usd")), dialect
         )
-        self._find = Prepared(select(r).where(_among(r.c.key, dialect)), dialect)
-        self._keys: Callable[[Sequence[str]], Any] = list if dialect.name == "postgresql" else _json
+        self._find = Prepared(select(r).where(among(r.c.key, dialect)), dialect)
+        self._keys = as_parameter(dialect)
 
     def find_responses(self, connection: Connection, keys: Sequence[str]) -> list[dict[str, Any]]:
         """The rows of `responses` under these keys, by column."""
@@ -152,12 +152,17 @@ class Statements:
         return [dict(zip(RESPONSE, row, strict=True)) for row in found]
 
 
-def _among(column: ColumnElement[Any], dialect: Dialect) -> ColumnElement[bool]:
-    """One parameter for any number of keys: the statement is compiled once."""
+def among(column: ColumnElement[Any], dialect: Dialect) -> ColumnElement[bool]:
+    """Whether it is one of `keys`: one parameter for any number of them, so the statement is compiled once."""
     keys: Any = bindparam("keys")
     if dialect.name == "postgresql":
         return column == any_(keys)
     return column.in_(select(func.json_each(keys).table_valued("value").c.value))
+
+
+def as_parameter(dialect: Dialect) -> Callable[[Sequence[str]], Any]:
+    """What `among` takes as its keys."""
+    return list if dialect.name == "postgresql" else _json
 
 
 def _json(keys: Sequence[str]) -> str:

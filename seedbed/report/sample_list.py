@@ -32,6 +32,7 @@ _FEW_VALUES = 40
 """A fact of the cases with more values than that is no filter."""
 STATES = ("ok", "error", "skipped", UNREADABLE, TRUNCATED)
 """By number, how a sample ended; the script of the page has the same list."""
+_NUMBERS = {state: str(number) for number, state in enumerate(STATES)}
 _NONE = "-"
 """Where a system has no row of a sample under a seed."""
 
@@ -102,8 +103,7 @@ class SampleBook:
                 for place, cell in enumerate(own):
                     if (shown := detail["answers"][label][place]) is not None:
                         shown["calls"] = cell.calls(sample) if with_calls else None
-            raw = _packed(detail)
-            raw = raw if len(raw) <= _LONGEST else _packed(_cut(detail))
+            raw = _readable(detail)
             self._bytes += len(raw)
             entry.details.append(self.packs.add(raw))
 
@@ -127,10 +127,10 @@ class _Entry:
     def __init__(self, source: Source, chosen: Sequence[str]) -> None:
         self._source = source
         self._ids = list(chosen)
-        names = [metric.name for metric in source.metrics]
+        self._rounded = [(metric.name, metric.digits + 2) for metric in source.metrics]
         self._states: dict[str, list[list[str]]] = {label: [[] for _ in own] for label, own in source.systems.items()}
         self._scores: dict[str, list[list[list[float | None]]]] = {
-            label: [[[] for _ in names] for _ in own] for label, own in source.systems.items()
+            label: [[[] for _ in source.metrics] for _ in own] for label, own in source.systems.items()
         }
         self._kinds: dict[str, int] = {}
         self._kind: dict[str, list[dict[str, int]]] = {
@@ -156,14 +156,18 @@ class _Entry:
         self._at += 1
 
     def _row(self, label: str, place: int, answered: Answered | None) -> None:
-        row = answered[0] if answered else None
-        state = _state(row) if row else None
-        self._states[label][place].append(_NONE if state is None else str(STATES.index(state)))
-        for column, metric in zip(self._scores[label][place], self._source.metrics, strict=True):
-            value = row["scores"].get(metric.name) if row else None
-            column.append(None if value is None else round(value, metric.digits + 2))
-        if row is None:
+        columns = self._scores[label][place]
+        if answered is None:
+            self._states[label][place].append(_NONE)
+            for column in columns:
+                column.append(None)
             return
+        row = answered[0]
+        state, scores = _state(row), row["scores"]
+        self._states[label][place].append(_NUMBERS[state])
+        for column, (name, digits) in zip(columns, self._rounded, strict=True):
+            value = scores.get(name)
+            column.append(None if value is None else round(value, digits))
         self.n_rows += 1
         if state in ("error", "skipped", UNREADABLE):
             told = row["details"].get(UNREADABLE) if state == UNREADABLE else told_reason(row)
@@ -307,6 +311,24 @@ def _pieces(value: Any) -> Iterator[str]:
 
 def _packed(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str)
+
+
+def _readable(detail: dict[str, Any]) -> bytes:
+    """A sample's details packed, with no text in them longer than anybody reads."""
+    raw = _packed(detail)
+    if len(raw) <= _LONGEST:
+        return raw
+    if _has_long_text(raw):
+        return _packed(_cut(detail))
+    # What a suite made of a case may hold what JSON does not; everything else was read from JSON and stays as it is.
+    return _packed({**detail, **{name: _cut(detail[name]) for name in ("asked", "gold", "meta")}})
+
+
+def _has_long_text(raw: bytes) -> bool:
+    """Whether a text of this JSON may have to be cut: counts bytes, of which a text has at least as many as characters.
+    Most samples are long by their many calls, and walking through all of them costs more than everything else."""
+    plain = raw.replace(b"\\\\", b"..").replace(b'\\"', b"..")
+    return max(map(len, plain.split(b'"'))) > _LONGEST
 
 
 def _cut(value: Any) -> Any:

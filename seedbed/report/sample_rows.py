@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -54,16 +55,11 @@ class CellRows:
         """The calls made for a sample after any optimising; None where they are left out."""
         if self._history is None:
             return None
-        found: list[Any] = []
-        if sample not in self._calls:
-            return found
-        with self._history.open("rb") as handle:
-            for start, length in self._calls[sample]:
-                handle.seek(start)
-                call = orjson.loads(handle.read(length))
-                if call["phase"] != "optimise":
-                    found.append(_shown(call))
-        return found
+        places = self._calls.get(sample)
+        if places is None:
+            return []
+        calls = map(orjson.loads, _pieces_of(self._history, places))
+        return [_shown(call) for call in calls if call["phase"] != "optimise"]
 
     def finish(self) -> None:
         """Count the rows that nobody asked for."""
@@ -77,8 +73,8 @@ class CellRows:
                 answered = predictions.readline()
                 self.n_rows += 1
                 match = _ID.match(line)
-                if match is None or match[1] in self._wanted:
-                    sample = orjson.loads(match[1]) if match else orjson.loads(line)["sample_id"]
+                sample = self._wanted.named(match[1]) if match else orjson.loads(line)["sample_id"]
+                if sample is not None:
                     self._ahead[sample] = (line, answered)
                     missing.discard(sample)
             self._at = (scores.tell(), predictions.tell())
@@ -88,12 +84,18 @@ class Wanted:
     """Sample ids, told apart as they stand in a file: most lines are not worth reading whole."""
 
     def __init__(self, ids: set[str]) -> None:
-        self._raw = {json.dumps(sample, ensure_ascii=plain).encode() for sample in ids for plain in (True, False)}
+        self._raw = {
+            json.dumps(sample, ensure_ascii=plain).encode(): sample for sample in ids for plain in (True, False)
+        }
         self._ids = ids
 
-    def __contains__(self, quoted: bytes) -> bool:
+    def named(self, quoted: bytes) -> str | None:
+        """The id that a file has in quotes, where it is one of these."""
+        found = self._raw.get(quoted)
         # The same id can be written with escapes in more than one way.
-        return quoted in self._raw or (b"\\" in quoted and orjson.loads(quoted) in self._ids)
+        if found is None and b"\\" in quoted and (read := orjson.loads(quoted)) in self._ids:
+            return read
+        return found
 
 
 def _here(path: Path) -> Path:
@@ -125,21 +127,32 @@ def _call_places(path: Path, wanted: Wanted) -> dict[str, list[tuple[int, int]]]
         base = 0
         # Whole lines, many at a time.
         while data := handle.read(_READ) + handle.readline():
-            for quoted, start, end in _lines_about(data, wanted):
-                found.setdefault(orjson.loads(quoted), []).append((base + start, end - start))
+            for sample, start, end in _lines_about(data, wanted):
+                found.setdefault(sample, []).append((base + start, end - start))
             base += len(data)
     return found
 
 
-def _lines_about(data: bytes, wanted: Wanted) -> Iterator[tuple[bytes, int, int]]:
+def _lines_about(data: bytes, wanted: Wanted) -> Iterator[tuple[str, int, int]]:
     """Lines that name a wanted sample. Quotes inside texts are escaped, so the key is not found in what was said."""
     end = -1
     for match in _SAMPLE.finditer(data):
-        if match.start() > end and match[1] in wanted:
+        if match.start() > end and (sample := wanted.named(match[1])) is not None:
             start = data.rfind(b"\n", 0, match.start()) + 1
             end = data.find(b"\n", match.end())
             end = len(data) if end < 0 else end
-            yield match[1], start, end
+            yield sample, start, end
+
+
+def _pieces_of(path: Path, places: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+    """Parts of a file, by where they begin and how long they are. Asked for once a sample and cell: without the buffer
+    of a file object, which costs more than what is read."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        for start, length in places:
+            yield os.pread(number, length, start)
+    finally:
+        os.close(number)
 
 
 def _shown(call: dict[str, Any]) -> dict[str, Any]:

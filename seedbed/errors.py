@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -24,12 +25,20 @@ MAYBE_BILLED_KINDS: frozenset[ProviderErrorKind] = frozenset({"timeout", "transp
 """Kinds after which nobody here knows whether the provider did the work and will charge for it."""
 
 
+_LONG_WORD = re.compile(r"(\S{60})\S{280,}(\S{60})")
+"""Longer than any path: what was typed or pasted by mistake, and is quoted back."""
+
+
 class SeedbedError(Exception):
     """Base of all errors raised by Seedbed itself."""
 
 
 class UserError(SeedbedError):
     """Something the user can mend. Printed as one sentence without a traceback; the exit code is 2."""
+
+    def __str__(self) -> str:
+        """The sentence; of a word nobody would read to its end, both ends."""
+        return _LONG_WORD.sub(r"\1...\2", super().__str__())
 
 
 class ProviderError(SeedbedError):

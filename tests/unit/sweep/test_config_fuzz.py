@@ -65,6 +65,16 @@ def test_a_mutated_config_plans_or_is_refused_in_a_sentence(text: str) -> None:
     assert len(told) < 3000
 
 
+def test_a_name_of_five_thousand_characters_is_not_quoted_whole(tmp_path: Path) -> None:
+    text = next(path for path in CONFIGS if path.name == "crosslingual.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "sweep.yaml"
+    path.write_text(text.replace("- multi", f"- m{'9' * 5000}ulti"), encoding="utf-8")
+    told = _told(path)
+    assert "unknown system 'm999" in told
+    assert "999ulti' of suite 'crosslingual'; Known: " in told
+    assert len(told) < 1000
+
+
 def _told(path: Path) -> str:
     """What is said of a config; nothing where it plans."""
     try:

@@ -2,7 +2,7 @@
 in mid-download, between two rows of its results. In the end each request was answered once, nothing is paid twice, the
 ledger says what the server billed, and results are byte for byte those of normal calls.
 
-    python -m tests.faults.batch_kills --kills 50 --seed 1 --protocol anthropic
+    python -m tests.faults.batch_kills --kills 50 --seed 1 --protocol anthropic --postgres
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sqlalchemy import text
 
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
 from tests.support.batch_loopback import STEPS, BatchLoopback
+from tests.support.postgres import Postgres
 
 ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 600
@@ -173,12 +175,20 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--protocol", choices=list(_NAMES), default="openai")
-    parser.add_argument("--ledger", help="the URL of an empty ledger; a file of its own if left out")
+    parser.add_argument("--seeds", type=int, default=9, help="of the sweep; too few, and it is done before all kills")
+    parser.add_argument("--postgres", action="store_true", help="the ledger is in a PostgreSQL of its own")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = campaign(Path(folder), kills=asked.kills, seed=asked.seed, protocol=asked.protocol, ledger=asked.ledger)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        ledger = stack.enter_context(Postgres()).database("kills") if asked.postgres else None
+        found = campaign(
+            Path(folder), kills=asked.kills, seed=asked.seed, protocol=asked.protocol, ledger=ledger,
+            seeds=str(list(range(asked.seeds))),
+        )  # fmt: skip
     print(found)
-    sys.exit(0 if found.holds else 1)
+    missed = asked.kills - found.kills.total()
+    if missed:
+        print(f"{missed} kills were not reached: the sweep was done; give it more --seeds")
+    sys.exit(0 if found.holds and not missed else 1)
 
 
 if __name__ == "__main__":

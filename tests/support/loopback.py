@@ -303,9 +303,13 @@ async def _without_end(request: web.BaseRequest, books: Books) -> web.StreamResp
     return reply
 
 
+def _cut(request: web.BaseRequest) -> None:
+    """Break the connection, if the caller (who may have been killed meanwhile) still has one."""
+    if request.transport is not None:
+        request.transport.abort()
+
+
 async def _spoil(request: web.BaseRequest, content: bytes, fault: str) -> web.StreamResponse:
-    transport = request.transport
-    assert transport is not None
     match fault:
         case "timeout":
             await asyncio.sleep(HANG_S)
@@ -313,7 +317,7 @@ async def _spoil(request: web.BaseRequest, content: bytes, fault: str) -> web.St
             # Somebody between the model and the caller ran out of patience: a timeout that needs no clock of ours.
             return web.Response(status=504)
         case "reset":
-            transport.abort()
+            _cut(request)
         case "malformed":
             return web.Response(body=content[: len(content) // 2], content_type="application/json")
         case "drip" | "mid_body":
@@ -324,7 +328,7 @@ async def _spoil(request: web.BaseRequest, content: bytes, fault: str) -> web.St
                     await reply.write(content[at : at + 1])
                     if fault == "drip":
                         await asyncio.sleep(1.0)
-            transport.abort()
+            _cut(request)
             return reply
         case _:
             raise AssertionError(fault)

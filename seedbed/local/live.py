@@ -17,7 +17,7 @@ from typing import Any
 from seedbed.errors import UserError
 from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.lm.ledger.recent import failures_by_kind, latest_calls, one_call, spent_over_time
-from seedbed.local.board import progress_words, troubles
+from seedbed.local.board import batch_lines, progress_words, troubles
 from seedbed.local.growing import Growing
 from seedbed.local.roots import Root, flow_run_of, known_roots
 from seedbed.phases.context import read_run
@@ -105,6 +105,7 @@ class Watched:
             "began": began,
             "n_cells": len(now.cells),
             "troubles": list(troubles(now)),
+            "waits": list(batch_lines(now)),
             "running": [{**_cell(cell), "phase": progress_words(cell)[0]} for cell in running[:_RUNNING]],
             "series": {"width_s": width, "slices": series},
             "failures": failures,

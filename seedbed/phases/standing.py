@@ -194,8 +194,8 @@ def _cell(
     if cell.title in failed:
         return CellStanding(**known, phases=done, state="failed")
     phase = cell.phases[min(len(done), len(cell.phases) - 1)]
-    answered = calls.answered.get((cell.id, phase), 0)
-    if not answered and not done:
+    answered = calls.answered.get((cell.id, phase))
+    if answered is None and not done:
         return CellStanding(**known, state="waiting")
     samples = size if phase != "optimise" else None
-    return CellStanding(**known, phases=done, state="running", answered=answered, samples=samples)
+    return CellStanding(**known, phases=done, state="running", answered=answered or 0, samples=samples)

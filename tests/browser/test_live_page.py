@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import pytest
 
 from flows.local_server import PagesServer
 from seedbed.local.roots import remember_root
+from tests.support.batch_loopback import BatchLoopback
 from tests.support.chromium import Browser
 
 pytestmark = pytest.mark.slow
@@ -107,6 +109,32 @@ def test_a_sweep_is_seen_at_work_killed_and_going_on(out: Path, tab: Browser, li
     tab.run(f"location.href = {address!r}")
     until(tab, "document.title.includes('alive')")
     assert tab.run("window.origin") == "null", "a report cannot act as the user of this address"
+
+
+def test_batches_are_seen_with_age_and_counts(
+    out: Path, tab: Browser, link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-nobody")
+    with BatchLoopback() as server:
+        assert isinstance(server, BatchLoopback)
+        server.hold = True
+        batched = f"service: batch\n    batch: {{size: 40, age_s: 600, poll_s: 0.1}}\n    api_base: {server.url}"
+        config = CONFIG.replace("offline/reader", "openai/loop").replace("limits: {concurrency: 2}", batched)
+        config = re.sub("    options: .*\n", "    price: {input: 1, output: 1}\n", config)
+        (out.parent / "alive.yaml").write_text(config, encoding="utf-8")
+        process = start(out)
+        try:
+            tab.open(link)
+            until(tab, "!!document.querySelector('tbody tr.link')")
+            tab.run("document.querySelector('tbody tr.link').click()")
+            until(tab, "document.querySelectorAll('.waits li').length")
+            until(tab, "document.querySelector('.waits').textContent.includes('in_progress, 0 of 40, ')")
+            assert (
+                tab.run("[...document.querySelectorAll('#two tbody td')].map(cell => cell.textContent)")[3] == "0 of 40"
+            )
+        finally:
+            process.kill()
+            process.wait()
 
 
 def test_nothing_is_told_to_a_browser_that_was_not_let_in(tab: Browser, link: str) -> None:

@@ -22,7 +22,8 @@ class CallProgress:
     """Of a sweep since its last fresh start."""
 
     answered: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
-    """By cell and phase: samples with an answer of a model; one with several calls counts from its first."""
+    """By cell and phase of which anything was asked: samples with an answer of a model; one with several calls counts
+    from its first."""
     paid: int = 0
     reused: int = 0
     tokens: int = 0
@@ -86,8 +87,8 @@ def _answered(
     # A sweep's own index leads through all of its attempts, where that of the cells leads to a few.
     name = _a.c.sweep if cells is None else func.coalesce(_a.c.sweep, "")
     query = (
-        select(_a.c.cell, _a.c.phase, func.count(_a.c.sample.distinct()))
-        .where(name == sweep, _a.c.generation >= generation, _a.c.outcome.in_(_ANSWERED))
+        select(_a.c.cell, _a.c.phase, func.count(case((_a.c.outcome.in_(_ANSWERED), _a.c.sample)).distinct()))
+        .where(name == sweep, _a.c.generation >= generation)
         .group_by(_a.c.cell, _a.c.phase)
     )
     if cells is None:

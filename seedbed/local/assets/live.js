@@ -103,7 +103,9 @@ function showRun(asked, data) {
       tile(data.status === "running" ? calls.per_s.toFixed(1) : "-", "calls a second"),
       tile(count(calls.tokens), "tokens"),
       tile(dollars(calls.spent_usd), data.max_usd === null ? "spent, no cap" : `spent of $${data.max_usd}`),
-      tile(count(Object.values(calls.failed).reduce((sum, one) => sum + one, 0)), "failed attempts")));
+      tile(count(Object.values(calls.failed).reduce((sum, one) => sum + one, 0)), "failed attempts")),
+    ...(data.waits.length ? [make("h2", {}, "Waiting for batches"),
+      make("ul", {class: "waits"}, ...data.waits.map(line => make("li", {}, line)))] : []));
   put("two", make("div", {class: "two"},
     make("div", {}, make("h2", {}, "Spent over time"), curve(data),
       make("p", {class: "note"}, "the line: dollars summed up; bars: calls, those that failed in red")),

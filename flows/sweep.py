@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +25,7 @@ from flows.subflow import explained
 from seedbed.errors import BudgetReached, CellFailed, Interrupted, SeedbedError, SweepStopped, Unreachable
 from seedbed.lm.runtime import stop_asked
 from seedbed.local.roots import remember_flow_run, remember_root
+from seedbed.phases.aggregate import GroupKey
 from seedbed.phases.changes import Ran, stale, summarise, write_ran
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.growing import Growing, growing
@@ -88,8 +91,8 @@ async def _sweep(folder: str) -> State[Any]:
             _say_what_ran(run, outcomes)
             await _pair_groups(run, outcomes, waiters)
             failures = {outcome.cell.id: outcome.failure for outcome in outcomes if outcome.failure is not None}
-            await _settle(aggregate.submit(folder, failures, status), waiters, must=True)
-        await _settle(publish.submit(folder), waiters, must=True)
+            await _here(waiters, lambda: aggregate(folder, failures, status))
+        await _here(waiters, lambda: publish(folder))
     return state_of(status, f"{len(outcomes) - len(failures)} of {len(outcomes)} cells have results")
 
 
@@ -248,20 +251,25 @@ async def _pair_groups(run: SweepRun, outcomes: list[CellOutcome], waiters: Thre
         if (finished := [cell.id for cell in cells if cell.id in done])
     ]
     size = math.ceil(len(groups) / _PAIR_TASKS) or 1
-    submitted: list[PrefectFuture[Any]] = []
-    for at in range(0, len(groups), size):
-        part = groups[at : at + size]
+    parts = [groups[at : at + size] for at in range(0, len(groups), size)]
+
+    def pair(part: list[tuple[GroupKey, list[str]]]) -> None:
         before = [future for _, finished in part for cell_id in finished for future in done[cell_id]]
-        submitted.append(score_groups.submit(str(run.folder), part, wait_for=before))  # pyright: ignore[reportCallIssue]
-    await asyncio.gather(*(_settle(future, waiters, must=True) for future in submitted))
+        score_groups(str(run.folder), part, wait_for=before)  # pyright: ignore[reportCallIssue]
+
+    await asyncio.gather(*(_here(waiters, partial(pair, part)) for part in parts))
 
 
-async def _settle(future: PrefectFuture[Any], waiters: ThreadPoolExecutor, *, must: bool = False) -> State[Any]:
-    """Wait for a task without blocking the others; `must` raises what it failed with."""
+async def _settle(future: PrefectFuture[Any], waiters: ThreadPoolExecutor) -> State[Any]:
+    """Wait for a task without blocking the others."""
     await asyncio.get_running_loop().run_in_executor(waiters, future.wait)
-    if must and not future.state.is_completed():
-        await future.state.aresult(raise_on_failure=True)
     return future.state
+
+
+async def _here(waiters: ThreadPoolExecutor, work: Callable[[], object]) -> None:
+    """Run a task in this process, whatever the runner is: what there is of a sweep is published without the cluster,
+    which may be gone. Raises what it failed with."""
+    await asyncio.get_running_loop().run_in_executor(waiters, copy_context().run, work)
 
 
 async def _error(run: SweepRun, state: State[Any]) -> Exception:

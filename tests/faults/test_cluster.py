@@ -47,9 +47,9 @@ class Cluster:
         self.address = ""
 
     def __enter__(self) -> Cluster:
-        self._scheduler = self._start("scheduler", "--port", "0", "--dashboard-address", ":0")
-        assert self._scheduler.stderr is not None
-        for line in self._scheduler.stderr:
+        self.scheduler = self._start("scheduler", "--port", "0", "--dashboard-address", ":0")
+        assert self.scheduler.stderr is not None
+        for line in self.scheduler.stderr:
             if found := re.search(r"Scheduler at:\s+(tcp://\S+)", line):
                 self.address = re.sub(r"//[^:]+:", "//127.0.0.1:", found[1])
                 break
@@ -59,7 +59,7 @@ class Cluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in (*self.workers, self._scheduler):
+        for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()
 
@@ -166,16 +166,49 @@ def test_a_worker_killed_in_the_middle_costs_what_it_had_in_flight_and_no_more(
         spread = Everywhere(tmp_path / "spread", server, postgres.database_of(tmp_path), s3.bucket(), s3)
         with Cluster(tmp_path / "spread", s3.environment) as cluster:
             process = spread.start(*_on_cluster(cluster))
-            deadline = time.monotonic() + 600
-            while server.books.requests < 30:
-                assert time.monotonic() < deadline, "the sweep did not start"
-                time.sleep(0.02)
+            _until(server, 30)
             cluster.workers[0].send_signal(signal.SIGKILL)
             _, err = process.communicate(timeout=400)
         assert process.returncode == 0, err
         assert spread.usage() == alone.usage()
         assert spread.scores() == _local_files(alone.out)
         assert _paid_once_but_for_what_was_in_flight(spread) <= CONCURRENCY
+
+
+def test_a_worker_the_database_and_the_scheduler_that_die_in_one_run_cost_what_was_in_flight(
+    tmp_path: Path, s3: S3Server
+) -> None:
+    alone = _alone(tmp_path)
+    with Loopback(latency_s=0.3) as server, Postgres() as own:
+        spread = Everywhere(tmp_path / "spread", server, own.database_of(tmp_path), s3.bucket(), s3)
+        with Cluster(tmp_path / "spread", s3.environment) as cluster:
+            process = spread.start(*_on_cluster(cluster))
+            _until(server, 20)
+            cluster.workers[0].send_signal(signal.SIGKILL)
+            _until(server, 40)
+            own.stop()
+            own.start()
+            # It goes on after both.
+            _until(server, 60)
+            cluster.scheduler.send_signal(signal.SIGKILL)
+            out, err = process.communicate(timeout=400)
+            assert process.returncode == 1, out + err
+            assert f"nothing answers any more at {cluster.address}; start the cluster again" in out + err
+            assert "Traceback" not in out + err
+        with Cluster(tmp_path / "spread", s3.environment) as cluster:
+            code, _, err = spread.run(*_on_cluster(cluster))
+            assert code == 0, err
+        assert spread.usage() == alone.usage()
+        assert spread.scores() == _local_files(alone.out)
+        # Of the worker, of those it had when the database went, and of the cluster.
+        assert _paid_once_but_for_what_was_in_flight(spread) <= 3 * CONCURRENCY
+
+
+def _until(server: Loopback, requests: int) -> None:
+    deadline = time.monotonic() + 600
+    while server.books.requests < requests:
+        assert time.monotonic() < deadline, f"{server.books.requests} of {requests} requests came"
+        time.sleep(0.02)
 
 
 def test_the_dollar_cap_holds_over_the_whole_cluster(tmp_path: Path, postgres: Postgres, s3: S3Server) -> None:

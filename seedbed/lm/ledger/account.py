@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Integer, cast, delete, literal, select, union_all
+from sqlalchemy import BigInteger, Connection, Integer, cast, delete, func, literal, select, union_all
 from sqlalchemy.sql.selectable import Subquery
 
 from seedbed.lm.ledger import schema
@@ -30,9 +30,11 @@ def account(*, settled: bool = True) -> Subquery:
     first = (cast(_o.c.id, BigInteger) * literal(IDS, BigInteger)).label("first")
     others = select(first).where(_o.c.id.not_in(select(_w.c.owner))).subquery()
     mine = (_a.c.id >= others.c.first) & (_a.c.id < others.c.first + literal(IDS, BigInteger))
+    # Of a sweep's own index no use is to be made: it leads through all of its attempts, the settled ones too.
+    by = {"sweep": func.coalesce(_a.c.sweep, "").label("sweep")}
     return union_all(
         select(*(_s.c[name] for name in (*BY, *SUMS)), literal(0.0).label("started_at")),
-        select(*(_a.c[name] for name in BY), *values(), _a.c.started_at)
+        select(*(by.get(name, _a.c[name]) for name in BY), *values(), _a.c.started_at)
         .select_from(others.join(_a, mine))
         .where(_a.c.outcome.is_not(None)),
     ).subquery("account")

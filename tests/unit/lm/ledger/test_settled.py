@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, func, insert, select, update
 
 from seedbed.lm.ledger import schema, settled
-from seedbed.lm.ledger.account import IDS, unsettle
+from seedbed.lm.ledger.account import IDS, account, unsettle
 from seedbed.lm.ledger.caps import recount
 from seedbed.lm.ledger.database import open_database, register_owner, sign_off, sqlite_url
 from seedbed.lm.ledger.progress import call_progress
@@ -106,6 +106,18 @@ def test_a_writer_that_comes_back_after_all_is_read_from_its_attempts_again(engi
         connection.execute(update(schema.attempts).where(schema.attempts.c.outcome == "lost").values(outcome="paid"))
         unsettle(connection, owner)
     assert stats(engine)[0]["lost"] == 0
+
+
+def test_the_sums_of_a_sweep_are_not_sought_through_all_of_its_attempts(engine: Engine) -> None:
+    sign_off(engine, written(engine))
+    settle(engine)
+    of_sweep = account().c
+    statement = select(func.sum(of_sweep.spent_usd)).where(of_sweep.sweep == "s")
+    told = str(statement.compile(engine, compile_kwargs={"literal_binds": True}))
+    with engine.connect() as connection:
+        steps = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {told}")]
+    read = [step for step in steps if "attempts" in step]
+    assert read == ["SEARCH attempts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]
 
 
 def test_little_is_not_worth_it(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from seedbed.storage.yamlfile import FieldPath, YamlFile
 from seedbed.suite import Benchmark, Options, Suite, resolve
 from seedbed.sweep.cell import BASELINE, Cell
 from seedbed.sweep.config import BenchmarkConfig, Experiment, OptimizerConfig, ScorerConfig, SweepConfig, SystemConfig
-from seedbed.sweep.optimizers import find_optimizer, optimizer_names
+from seedbed.sweep.optimizers import OptimizerOptions, find_optimizer, optimizer_names, stoppable
 from seedbed.sweep.registry import nearest, scorer_names
 from seedbed.sweep.repeats import repeats_of
 from seedbed.sweep.resolved import ResolvedCell
@@ -166,6 +166,9 @@ def option_error(error: ValidationError, kind: type[Options], owner: str, source
     """The first option that does not fit, as a sentence."""
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0]) if first["loc"] else ""
+    if field == "stop" and issubclass(kind, OptimizerOptions) and first["type"] == "extra_forbidden":
+        what = f"{owner} has no rounds whose scores can be compared, so it cannot be ended by them"
+        return source.error((*at, field), f"{what}; remove stop, or take one of {', '.join(stoppable())}.")
     if first["type"] == "extra_forbidden":
         return source.error((*at, field), f"unknown option of {owner}; {nearest(field, ['label', *kind.model_fields])}")
     message = first["msg"].removeprefix("Value error, ")

@@ -36,14 +36,19 @@ class OptimizerOptions(Options):
 
 class StopOptions(Options):
     patience: int = Field(ge=1)
-    """Rounds in a row without a better val score after which a search ends."""
+    """Rounds in a row without a better score after which a search ends."""
 
 
-class GepaOptions(OptimizerOptions):
-    minibatch: int = Field(default=3, ge=1)
-    """Examples a reflection looks at."""
+class StoppableOptions(OptimizerOptions):
+    """Of an optimizer that scores every candidate on the same examples, so that it shows when it no longer gains."""
+
     stop: StopOptions | None = None
     """End the search before its budget is used, where it no longer gains."""
+
+
+class GepaOptions(StoppableOptions):
+    minibatch: int = Field(default=3, ge=1)
+    """Examples a reflection looks at."""
 
 
 class GepaBudgetOptions(GepaOptions):
@@ -56,6 +61,10 @@ class DemoOptions(OptimizerOptions):
     """Worked examples that the program itself got right, put into a prompt at most."""
     max_labeled_demos: int = Field(default=4, ge=0)
     """Examples of the train split put into a prompt at most."""
+
+
+class MiproOptions(DemoOptions, StoppableOptions):
+    """Options of MIPROv2."""
 
 
 class BootstrapOptions(DemoOptions):
@@ -73,7 +82,7 @@ class SimbaOptions(OptimizerOptions):
     max_demos: int = Field(default=4, ge=0)
 
 
-class CoproOptions(OptimizerOptions):
+class CoproOptions(StoppableOptions):
     breadth: int = Field(default=10, ge=2)
     """Instructions proposed at each depth."""
     depth: int = Field(default=3, ge=1)
@@ -218,8 +227,8 @@ _KNOWN: dict[str, OptimizerSpec] = {
         OptimizerSpec("GEPA-N", f"{_HERE}.gepa:gepa", GepaOptions, _gepa),
         OptimizerSpec("GEPA", f"{_HERE}.gepa:gepa", GepaBudgetOptions, _gepa),
         OptimizerSpec("GEPA-MERGE", f"{_HERE}.gepa:gepa", GepaBudgetOptions, _gepa),
-        OptimizerSpec("MIPROv2-Light", f"{_HERE}.others:mipro", DemoOptions, _mipro),
-        OptimizerSpec("MIPROv2-Heavy", f"{_HERE}.others:mipro", DemoOptions, _mipro),
+        OptimizerSpec("MIPROv2-Light", f"{_HERE}.others:mipro", MiproOptions, _mipro),
+        OptimizerSpec("MIPROv2-Heavy", f"{_HERE}.others:mipro", MiproOptions, _mipro),
         OptimizerSpec("BootstrapFewShot", f"{_HERE}.others:bootstrap", BootstrapOptions, _bootstrap, roles=()),
         OptimizerSpec("SIMBA", f"{_HERE}.others:simba", SimbaOptions, _simba),
         OptimizerSpec("COPRO", f"{_HERE}.others:copro", CoproOptions, _copro),
@@ -248,6 +257,11 @@ def optimizer(
 def optimizer_names() -> list[str]:
     """All names a config may use, `GEPA-N` standing for every N."""
     return [BASELINE, *_KNOWN]
+
+
+def stoppable() -> list[str]:
+    """Names of the optimizers that take `stop`."""
+    return [name for name, spec in _KNOWN.items() if "stop" in spec.options.model_fields]
 
 
 def find_optimizer(name: str) -> OptimizerSpec | None:

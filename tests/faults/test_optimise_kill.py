@@ -110,3 +110,8 @@ def test_a_killed_gepa_run_takes_the_same_path_when_it_is_started_again(tmp_path
 
 def test_a_killed_mipro_run_takes_the_same_path_when_it_is_started_again(tmp_path: Path) -> None:
     _compare(tmp_path, benchmark="LiveBenchMathBench", system="CoT", optimizer="MIPROv2-Light")
+
+
+def test_a_killed_search_that_ends_at_a_plateau_ends_at_the_same_one_when_it_is_started_again(tmp_path: Path) -> None:
+    stops = "{name: MIPROv2-Light, stop: {patience: 2}}"
+    _compare(tmp_path, benchmark="LiveBenchMathBench", system="CoT", optimizer=stops)

@@ -6,6 +6,7 @@ from typing import Any
 
 import dspy
 
+from seedbed.phases.optimizers.plateau import until_flat
 from seedbed.sweep.optimizers import Job
 
 
@@ -22,7 +23,8 @@ def mipro(job: Job) -> dspy.Module:
         num_threads=options.threads,
         seed=_seed(job),
     )
-    return search.compile(job.program, trainset=list(job.train), valset=list(job.val), seed=_seed(job))
+    train, val = list(job.train), list(job.val)
+    return until_flat(job, lambda: search.compile(job.program, trainset=train, valset=val, seed=_seed(job)))
 
 
 def bootstrap(job: Job) -> dspy.Module:
@@ -57,11 +59,15 @@ def simba(job: Job) -> dspy.Module:
 
 
 def copro(job: Job) -> dspy.Module:
-    """Climbs by rewriting instructions, scored on the train split."""
+    """Climbs by rewriting instructions, scored on the train split. A round is a depth: the program as it was written is
+    the last to be scored at the first."""
     options = job.options
     search = dspy.COPRO(prompt_model=job.reflection_lm, metric=job.score, breadth=options.breadth, depth=options.depth)
     kwargs = {"num_threads": options.threads, "display_progress": False, "display_table": 0}
-    return search.compile(job.program, trainset=list(job.train), eval_kwargs=kwargs)
+    train = list(job.train)
+    return until_flat(
+        job, lambda: search.compile(job.program, trainset=train, eval_kwargs=kwargs), proposer=job.reflection_lm
+    )
 
 
 def _seed(job: Job) -> int:

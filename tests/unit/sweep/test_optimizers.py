@@ -146,3 +146,9 @@ def test_planning_imports_neither_dspy_nor_litellm() -> None:
     code = f"import sys, seedbed.sweep.plan, seedbed.sweep.estimate; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["SIMBA", "BootstrapFewShot"])
+def test_stop_is_refused_where_no_plateau_shows_and_those_that_can_are_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=f"optimizers.0.stop.*{name!r} has no rounds .* GEPA, .*MIPROv2-Light.* COPRO"):
+        _plan(tmp_path, f"[{{name: {name}, stop: {{patience: 5}}}}]")

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import dspy
 import orjson
@@ -16,8 +16,8 @@ from seedbed.lm.ledger.reads import PhaseUsage
 from seedbed.phases.result import exact_usd
 from seedbed.storage.hashing import hash_json
 from seedbed.suite import Case
+from seedbed.sweep.optimizers import Split
 
-Split = Literal["train", "val"]
 Prompts = dict[str, dict[str, Any]]
 
 

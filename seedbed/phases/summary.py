@@ -15,6 +15,7 @@ from seedbed.analysis.results import MARGIN, Row, Summary, as_data
 from seedbed.analysis.score_table import ScoreTable
 from seedbed.analysis.table_rows import table_rows
 from seedbed.phases.answer_notes import FirstExamples, answer_notes
+from seedbed.phases.choice_notes import choice_notes
 from seedbed.phases.judge_checks import JudgeChecks
 from seedbed.phases.labels import Labels
 from seedbed.phases.looks import looked, looks_note, with_looks
@@ -88,6 +89,7 @@ def make_summary(
             *answer_notes(rows, costs, plan.config.models, first),
             *changes_within(answerers),
             *looks_note(looks),
+            *choice_notes(store, plan),
         ],
         metrics={suite: plan.metrics(suite) for suite in dict.fromkeys(row.suite for row in rows)},
         judges=checks.made(verdicts),

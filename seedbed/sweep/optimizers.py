@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -22,6 +22,9 @@ from seedbed.sweep.cell import BASELINE
 
 if TYPE_CHECKING:
     import dspy
+
+
+Split = Literal["train", "val"]
 
 
 class OptimizerOptions(Options):
@@ -153,6 +156,8 @@ class OptimizerSpec:
     budget: Callable[[SearchSize], Budget]
     roles: tuple[str, ...] = ("reflection",)
     """Roles, beside `task`, whose models it calls; they become part of the cell id."""
+    chooses_by: tuple[Split, ...] = ("val",)
+    """Splits on whose examples it chooses between candidates; none where it does not choose."""
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -229,9 +234,11 @@ _KNOWN: dict[str, OptimizerSpec] = {
         OptimizerSpec("GEPA-MERGE", f"{_HERE}.gepa:gepa", GepaBudgetOptions, _gepa),
         OptimizerSpec("MIPROv2-Light", f"{_HERE}.others:mipro", MiproOptions, _mipro),
         OptimizerSpec("MIPROv2-Heavy", f"{_HERE}.others:mipro", MiproOptions, _mipro),
-        OptimizerSpec("BootstrapFewShot", f"{_HERE}.others:bootstrap", BootstrapOptions, _bootstrap, roles=()),
-        OptimizerSpec("SIMBA", f"{_HERE}.others:simba", SimbaOptions, _simba),
-        OptimizerSpec("COPRO", f"{_HERE}.others:copro", CoproOptions, _copro),
+        OptimizerSpec(
+            "BootstrapFewShot", f"{_HERE}.others:bootstrap", BootstrapOptions, _bootstrap, roles=(), chooses_by=()
+        ),
+        OptimizerSpec("SIMBA", f"{_HERE}.others:simba", SimbaOptions, _simba, chooses_by=("train", "val")),
+        OptimizerSpec("COPRO", f"{_HERE}.others:copro", CoproOptions, _copro, chooses_by=("train",)),
     )
 }
 
@@ -244,11 +251,12 @@ def optimizer(
     options: type[OptimizerOptions] = OptimizerOptions,
     budget: Callable[[SearchSize], Budget],
     roles: tuple[str, ...] = ("reflection",),
+    chooses_by: tuple[Split, ...] = ("val",),
 ) -> Callable[[CompileT], CompileT]:
     """Decorator: add an optimizer, or replace one of the same name. `-N` at the end of a name takes any number."""
 
     def register(function: CompileT) -> CompileT:
-        _KNOWN[name] = OptimizerSpec(name, function, options, budget, roles)
+        _KNOWN[name] = OptimizerSpec(name, function, options, budget, roles, chooses_by)
         return function
 
     return register

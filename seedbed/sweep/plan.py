@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from seedbed.analysis.choice import too_few
 from seedbed.errors import UserError
 from seedbed.storage.hashing import hash_json
 from seedbed.storage.paths import is_hub, read_bytes
@@ -84,9 +85,20 @@ class Plan:
 
     def load_benchmarks(self) -> list[str]:
         """Read every file of cases now, so that a broken one is refused before anything runs; returns what their
-        loaders warn of, the benchmark's name in front."""
+        loaders warn of, and of which searches they are too small, the benchmark's name in front."""
         told = [f"{c.suite} · {c.benchmark}: {text}" for c in self.cells for text in self.benchmark(c).warnings]
-        return list(dict.fromkeys(told))
+        small = [f"{c.suite} · {c.benchmark}: {text}" for c in self.cells for text in self._few_to_choose_by(c)]
+        return list(dict.fromkeys([*told, *small]))
+
+    def _few_to_choose_by(self, cell: Cell) -> Iterator[str]:
+        """Examples that cannot tell the candidates of the cell's search apart."""
+        spec = self.resolve(cell).optimizer_spec
+        if spec is None or not spec.chooses_by:
+            return
+        n = sum(len(getattr(self.benchmark(cell), split)) for split in spec.chooses_by)
+        text = too_few(" and ".join(spec.chooses_by), n)
+        if text is not None:
+            yield f"{self.resolve(cell).optimizer_name} {text}."
 
     def experiment(self, cell: Cell) -> Experiment:
         return self.config.experiments[cell.experiment]

@@ -152,3 +152,16 @@ def test_planning_imports_neither_dspy_nor_litellm() -> None:
 def test_stop_is_refused_where_no_plateau_shows_and_those_that_can_are_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match=f"optimizers.0.stop.*{name!r} has no rounds .* GEPA, .*MIPROv2-Light.* COPRO"):
         _plan(tmp_path, f"[{{name: {name}, stop: {{patience: 5}}}}]")
+
+
+def test_a_val_split_too_small_to_choose_by_is_warned_of_with_its_size(tmp_path: Path) -> None:
+    (warning,) = _plan(tmp_path, "[Baseline, GEPA-5]").load_benchmarks()
+    assert warning.startswith("prompt_optimization · AIMEBench: GEPA-5 chooses between candidates by 24 val examples,")
+
+
+def test_the_splits_are_those_that_an_optimizer_chooses_by(tmp_path: Path) -> None:
+    warnings = _plan(tmp_path, "[SIMBA, COPRO, BootstrapFewShot]").load_benchmarks()
+    assert [text.partition(" by ")[2].partition(",")[0] for text in warnings] == [
+        "42 train and val examples",
+        "18 train examples",
+    ]

@@ -53,9 +53,10 @@ def too_few(examples: str, n: int, spread: float | None = None) -> str | None:
         return None
     what = "no difference at all" if shown is None else f"a difference of {shown:.2f} or more"
     basis = "assumed" if spread is None else "as seen"
+    more = f"give it more, {examples_for(SMALL, by)} show {SMALL:g}"
     return (
         f"chooses between candidates by {n} {examples} example{'s' * (n != 1)}, which can show {what} (80% power, "
-        f"spread {by:.2f} {basis}): a smaller gain is chance as much as merit; give it more, {examples_for(SMALL, by)} show {SMALL:g}"
+        f"spread {by:.2f} {basis}): a smaller gain is chance as much as merit; {more}"
     )
 
 

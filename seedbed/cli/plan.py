@@ -85,6 +85,10 @@ def _show(plan: Plan, found: SweepForecast) -> None:
         f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}, "
         f"{_time(total.seconds)}"
     )
+    if any(cell.in_looks for cell in plan.cells):
+        print(
+            "contests may be decided at any look (`decide`): at the lower end it is the next one, at the upper none is"
+        )
     for line in _batch_lines(config, found):
         print(line)
     if found.spent_usd:

@@ -115,7 +115,7 @@ def forecast(plan: Plan, root: Path, *, fresh: bool = False, probes: Path | None
     url = plan.config.ledger or store.ledger_url
     took = _probed(plan, probes)
     if fresh or not _there(url):
-        return SweepForecast({cell.id: assumed(plan, cell, took) for cell in plan.cells}, 0.0, took)
+        return SweepForecast(_may_stop(plan, {cell.id: assumed(plan, cell, took) for cell in plan.cells}), 0.0, took)
     engine = open_database(url)
     try:
         plan = replace(plan, generation=generation_of(engine, plan.config.name))
@@ -135,7 +135,28 @@ def forecast(plan: Plan, root: Path, *, fresh: bool = False, probes: Path | None
     from seedbed.phases.forecast_replay import replayed  # brings DSPy
 
     with tempfile.TemporaryDirectory() as scratch:
-        return SweepForecast(replayed(plan, root, url, history, took, Path(scratch)), spent, took)
+        found = replayed(plan, root, url, history, took, Path(scratch))
+    return SweepForecast(_may_stop(plan, found), spent, took)
+
+
+def _may_stop(plan: Plan, found: Mapping[str, Forecast]) -> dict[str, Forecast]:
+    """Contests that may be decided at any look take no more than one at least, and those that have begun nothing."""
+    return {cell: _from_first_look(plan, plan.cell(cell), own) for cell, own in found.items()}
+
+
+def _from_first_look(plan: Plan, cell: Cell, own: Forecast) -> Forecast:
+    looks = plan.looks(cell)
+    if looks is None or cell.optimised:
+        return own  # a search is made whole, and how much of it all that is nobody knows
+    share = 0.0 if own.known_calls else looks.ends[0] / looks.planned
+    return replace(
+        own,
+        new_calls=own.new_calls.times(share, 1.0),
+        tokens=own.tokens.times(share, 1.0),
+        usd=own.usd and own.usd.times(share, 1.0),
+        seconds=own.seconds.times(share, 1.0),
+        online_usd=own.online_usd and own.online_usd.times(share, 1.0),
+    )
 
 
 def _probed(plan: Plan, probes: Path | None) -> dict[str, list[float]]:

@@ -23,7 +23,9 @@ from seedbed.phases.forecast import (
     seconds,
     total,
 )
+from seedbed.phases.looks import unfinished
 from seedbed.phases.replay import Replayed, replay
+from seedbed.storage.store import Store
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.model_config import ModelConfig
 from seedbed.sweep.plan import Plan
@@ -38,11 +40,12 @@ def replayed(plan: Plan, root: Path, url: str, history: History, took: Took, scr
     """By cell id. A request that several cells would make is new once."""
     asked: set[str] = set()
     found: dict[str, Forecast] = {}
+    growing = unfinished(Store(root), plan)
     with closing(LookingRuntime(url, plan.config.models)) as looking:
         for cell in plan.cells:
             own = scratch / cell.id[:16]
             own.mkdir()
-            seen = replay(plan, root, looking, cell, own)
+            seen = replay(plan, root, looking, cell, own, grows=cell.id in growing)
             found[cell.id] = _of_cell(plan, cell, seen, history.get(cell.id, {}), asked, took)
     return found
 

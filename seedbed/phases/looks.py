@@ -153,6 +153,19 @@ def open_cells(store: Store, plan: Plan, group: tuple[str, str], number: int) ->
     return found
 
 
+def unfinished(store: Store, plan: Plan) -> set[str]:
+    """Ids of the cells that further looks will ask, by those on record. Nothing is written."""
+    found: set[str] = set()
+    for family in families(plan):
+        taken = current_looks(store, plan, family)
+        if not taken:
+            found |= {cell.id for pair in family.pairs for cell in pair.cells}
+        elif len(taken) < taken[-1]["looks"]:
+            going = [entry["decision"] == "go on" for entry in taken[-1]["contests"]]
+            found |= {cell.id for pair, on in zip(family.pairs, going, strict=True) if on for cell in pair.cells}
+    return found
+
+
 def looked(store: Store, plan: Plan) -> LooksTaken:
     """The looks at contests that are on record and current."""
     found: dict[tuple[str, ...], Looked] = {}

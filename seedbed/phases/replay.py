@@ -55,11 +55,15 @@ class Replayed:
     """Phases that nothing can be said of yet."""
 
 
-def replay(plan: Plan, root: Path, looking: LookingRuntime, cell: Cell, scratch: Path) -> Replayed:
+def replay(
+    plan: Plan, root: Path, looking: LookingRuntime, cell: Cell, scratch: Path, *, grows: bool = False
+) -> Replayed:
     """Ask the system and the scorers of a cell, with answers from the ledger alone. `scratch` is a folder for what they
-    write."""
+    write. A cell that `grows` has further cases to ask, whatever is done."""
     run = _LookingRun(root, plan, Store(root), replay=True, looking=looking)
-    todo: list[Phase] = [phase for phase in cell.phases if stale(run, cell, phase) is not None]
+    todo: list[Phase] = [
+        phase for phase in cell.phases if stale(run, cell, phase) is not None or (grows and phase != "optimise")
+    ]
     if "optimise" in todo or ("generate" in todo and plan.resolve(cell).system_options.starts_programs):
         return Replayed([], {}, todo)
     looking.seen.clear()

@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -53,6 +53,14 @@ SEARCHED = CONFIG.replace(SYSTEMS, "    systems: [say]\n    optimizers: [Baselin
 )
 
 
+class Calm(NamedTuple):
+    """What a sweep that nobody disturbs finds, and what it takes."""
+
+    found: dict[str, Any]
+    requests: int
+    spent_usd: float
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _key() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -61,10 +69,11 @@ def _key() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def calm(seedbed_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], int]:
-    """What a sweep that nobody disturbs finds, and the requests it takes."""
+def calm(seedbed_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Calm:
     with Loopback() as server:
-        return _completed(_sweep(tmp_path_factory.mktemp("calm"), server)), server.books.requests
+        sweep = _sweep(tmp_path_factory.mktemp("calm"), server)
+        found = _completed(sweep)
+        return Calm(found, server.books.requests, sum(row.spent_usd or 0.0 for row in sweep.attempts()))
 
 
 def _sweep(folder: Path, server: Loopback, template: str = CONFIG) -> Sweep:
@@ -107,10 +116,8 @@ def _stopped(found: dict[str, Any]) -> dict[str, str]:
     return {c["label"]: c["stopped"] for c in found["comparisons"] if c["metric"] == "fine"}
 
 
-def test_kill_9_in_mid_sweep_changes_no_look_no_verdict_and_no_byte(
-    tmp_path: Path, calm: tuple[dict[str, Any], int]
-) -> None:
-    expected, requests = calm
+def test_kill_9_in_mid_sweep_changes_no_look_no_verdict_and_no_byte(tmp_path: Path, calm: Calm) -> None:
+    expected, requests, _ = calm
     assert "decided (better)" in _stopped(expected)["able"]
     assert len(expected["looks"]) > 2
     with Loopback(latency_s=0.02) as server:
@@ -121,10 +128,10 @@ def test_kill_9_in_mid_sweep_changes_no_look_no_verdict_and_no_byte(
         assert server.books.requests <= requests + 2 * 16, "nothing but what was in flight is asked again"
 
 
-def test_batches_take_the_looks_of_normal_calls(tmp_path: Path, calm: tuple[dict[str, Any], int]) -> None:
+def test_batches_take_the_looks_of_normal_calls(tmp_path: Path, calm: Calm) -> None:
     with BatchLoopback() as server:
         template = CONFIG.replace("    backoff_s", BATCHED)
-        assert _completed(_sweep(tmp_path, server, template)) == calm[0]
+        assert _completed(_sweep(tmp_path, server, template)) == calm.found
 
 
 def test_contests_of_systems_that_seeds_make_are_the_same_after_a_kill(tmp_path: Path) -> None:
@@ -137,3 +144,13 @@ def test_contests_of_systems_that_seeds_make_are_the_same_after_a_kill(tmp_path:
         killed = _sweep(tmp_path / "killed", server, SEARCHED)
         _kill_at(server, requests // 2, killed.start())
         assert _completed(killed) == calm
+
+
+def test_a_cap_below_the_price_of_all_samples_holds_where_contests_end_early(tmp_path: Path, calm: Calm) -> None:
+    """What a decided contest does not spend is there for those that are open."""
+    whole = calm.spent_usd * 6 * 160 / sum(row["n"] for row in calm.found["rows"])
+    cap = (calm.spent_usd + whole) / 2
+    with Loopback() as server:
+        capped = _sweep(tmp_path, server, CONFIG + f"budget: {{{{max_usd: {cap:.4f}}}}}\n")
+        found = _completed(capped)
+    assert found["looks"] == calm.found["looks"]

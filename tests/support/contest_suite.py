@@ -56,6 +56,10 @@ class Say(dspy.Module):
         return dspy.Prediction(answer=(await self.say.acall(question=question)).answer, skill=self.skill)
 
 
+def build(context: PhaseContext, options: SayOptions) -> Say:
+    return Say(options.skill)
+
+
 def _lucky(sample_id: str, skill: float) -> bool:
     return int(hashlib.sha256(sample_id.encode()).hexdigest()[:8], 16) % 1000 < 1000 * skill
 
@@ -91,7 +95,7 @@ register_suite(
         title="Contests",
         version="1",
         benchmarks={"claims": BenchmarkSpec(load, data=Path(__file__))},
-        systems={"say": SystemSpec(lambda _context, options: Say(options.skill), SayOptions)},
+        systems={"say": SystemSpec(build, SayOptions)},
         score=score,
         aggregate=aggregate,
         feedback=feedback,

@@ -12,6 +12,7 @@ import pytest
 
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run, read_run
+from seedbed.phases.forecast import forecast
 from seedbed.phases.growing import growing
 from seedbed.phases.verify import verify
 from seedbed.storage.store import read_json
@@ -189,3 +190,28 @@ def test_one_seed_of_a_system_that_seeds_make_is_refused(tmp_path: Path) -> None
     with pytest.raises(UserError, match="one seed of 'strong' says nothing of the next"):
         _ready(tmp_path, made)
     assert _ready(tmp_path, one).plan.cells
+
+
+ASKED = CONFIG.replace("n: 300", "n: 40").replace("skill: 0.5}", "skill: 0.5}\n      - {name: ask, label: asked}")
+
+
+def test_a_forecast_begins_at_the_first_look_and_a_contest_that_is_open_is_not_finished(tmp_path: Path) -> None:
+    ready = _ready(tmp_path, ASKED)
+    asked = next(cell for cell in ready.plan.cells if cell.label == "asked")
+    calls = forecast(ready.plan, ready.root).cells[asked.id].new_calls
+    assert calls.low <= calls.likely / 10
+    ready.look_after_look(growing(open_run(ready.run))[0], 1)
+    left = forecast(ready.plan, ready.root).cells[asked.id]
+    assert (left.known_calls, left.new_calls.likely) == (4, 36)
+    assert left.new_calls.low == 0, "the next look may decide it"
+    ready.finish()
+    assert forecast(ready.plan, ready.root).cells[asked.id].new_calls.high == 0
+
+
+def test_a_few_failures_of_a_first_look_do_not_give_a_cell_up(tmp_path: Path) -> None:
+    """Two of four samples of a system fail; of all its samples one in twenty-five does."""
+    ready = _ready(tmp_path, CONFIG.replace("n: 300", "n: 40"))
+    ready.look_after_look(growing(open_run(ready.run))[0], 1)
+    cells = [cell for cell in ready.plan.cells if cell.label == "strong"]
+    statuses = [row["status"] for cell in cells for row in ready.rows(cell, "scores.jsonl")]
+    assert statuses.count("error") == 2

@@ -40,6 +40,7 @@ class Effect:
     high: float | None
     """Of an interval at the level that all parts together leave it."""
     p: float | None
+    """None where no test is made: no sample was moved, or there is none."""
     n: int
     p_holm: float | None = None
 
@@ -80,7 +81,7 @@ def attribute(
     interactions = {pair: found for pair in pairs if (found := _interaction(values, whole, pair)) is not None}
     columns = [values[whole] - values[frozenset()], *groups.values(), *interactions.values()]
     names = [tuple(parts), *groups, *interactions]
-    made = _tested(columns, names, places, value_range, len(groups))
+    made = _tested(columns, names, places, value_range, sum(bool(own.any()) for own in groups.values()))
     return Attribution(
         made[0],
         made[1 : 1 + len(groups)],
@@ -169,7 +170,9 @@ def _tested(
             tidy(float(column.mean())) if n else math.nan,
             finite(float(low[place])),
             finite(float(high[place])),
-            None if math.isnan(p[place]) else tidy(float(p[place])),
+            # A part that changed no sample can be shown to have done nothing whatever the level: it costs the others no
+            # share of it (Tarone).
+            None if math.isnan(p[place]) or not column.any() else tidy(float(p[place])),
             n,
         )
         for place, (name, column) in enumerate(zip(names, columns, strict=True))

@@ -102,3 +102,17 @@ def test_chance_is_seldom_accused() -> None:
         (found,) = with_holm([attribute(corners, ("judge", "model"), np.arange(100))])
         named += any(accused(effect, found.total) for effect in found.effects)
     assert named <= 3
+
+
+def test_a_part_that_moved_no_sample_is_not_tested_and_takes_no_share_of_the_level() -> None:
+    old, new = shifted(0), shifted(-0.01, noise=0.1)
+    corners = {OLD: old, corner("judge"): old, corner("judge", "model"): new}
+    (both,) = with_holm([attribute(corners, ("judge", "model"), np.arange(N))])
+    (alone,) = with_holm([attribute({OLD: old, corner("model"): new}, ("model",), np.arange(N))])
+    judge, model = both.effects
+    assert (judge.difference, judge.p, judge.p_holm) == (0.0, None, None)
+    assert (model.p_holm, model.low, model.high) == (
+        alone.effects[0].p_holm,
+        alone.effects[0].low,
+        alone.effects[0].high,
+    )

@@ -89,8 +89,11 @@ class Counting:
         return len(self._tokens)
 
     def block(self) -> Block:
+        """What was counted; nothing is counted after it."""
         import numpy as np
 
+        # It holds itself by this, and a dict of a million words is not let go of before all garbage is looked for.
+        self._numbers.default_factory = None
         words = [encoded(word) for word in self._numbers]
         order = sorted(range(len(words)), key=words.__getitem__)
         rank = np.empty(len(words), dtype=np.int64)

@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.fresh = False
     with show_progress(folder):
         launched = run_sweep(folder, config.runner, to_go_on=f"To go on: {same_command(arguments)}")
-    _conclude(launched, root, arguments)
+    # Without a reader (`| head`) the exit code still tells.
+    with suppress(BrokenPipeError):
+        _conclude(launched, root, arguments)
     return leave(launched)
 
 

@@ -53,15 +53,15 @@ def _answerers(run: SweepRun) -> list[str]:
 
 
 def _show(store: Store, name: str, *, details: bool) -> None:
-    from seedbed.local.board import batch_lines, headline, progress_words, troubles
+    from seedbed.local.board import batch_lines, folded, headline, progress_words, screen_width, troubles
     from seedbed.phases.context import read_run
     from seedbed.phases.standing import standing
 
     run = read_run(store.latest_sweep(name), plugins=False)
     now = standing(run)
-    print(f"{name}: {now.status}, {headline(now)}  {run.folder}")
+    print(folded(f"{name}: {now.status}, {headline(now)} · {run.folder}", screen_width()))
     for line in (*troubles(now), *batch_lines(now), *_answerers(run)):
-        print(f"  {line}")
+        print(folded(line, screen_width(), "  "))
     if not details:
         return
     reasons = {row["cell"]: row["reason"] for row in now.missing}

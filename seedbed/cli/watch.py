@@ -18,7 +18,7 @@ _GOING_ON = ("running", "starting")
 
 def run(arguments: argparse.Namespace) -> int:
     """Look on until the run has ended or its process is gone."""
-    from seedbed.local.board import Board, headline, troubles
+    from seedbed.local.board import Board, folded, headline, screen_width, troubles
     from seedbed.phases.context import read_run
     from seedbed.phases.standing import looking_at
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
                 while look().status in _GOING_ON:
                     time.sleep(_LOOK_S)
         now = look()
-    print(headline(now), *troubles(now), sep="\n")
+    print(*(folded(line, screen_width()) for line in (headline(now), *troubles(now))), sep="\n")
     if now.status not in _GOING_ON:
         print(f"{now.status}; `seedbed report {now.sweep}` shows its results" if now.status != "stopped" else "stopped")
     return EXIT_OK

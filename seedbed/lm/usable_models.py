@@ -68,10 +68,10 @@ def _refuse_without_key(name: str, model: ModelConfig, source: YamlFile) -> None
 
 def _ask_litellm(name: str, model: ModelConfig, source: YamlFile) -> None:
     """Its list of prices has most providers, and importing it takes seconds: it is asked about the rest alone."""
-    import litellm
+    from seedbed.lm.providers.litellm import import_litellm
 
     try:
-        litellm.get_llm_provider(model.model)  # pyright: ignore[reportPrivateImportUsage]
+        import_litellm().get_llm_provider(model.model)
     except Exception:
         prefix, _, rest = model.model.partition("/")
         close = difflib.get_close_matches(prefix, {*prefixes(), *models_by_provider()}, n=1)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +24,7 @@ _SHOWN = 6
 _AT_LEAST_S = 1.0
 _SHARE = 0.05
 """Of the time that may go into looking."""
+_BETWEEN, _HARD = " · ", "\u00a0"
 
 
 class Board:
@@ -48,9 +53,9 @@ def board(now: Standing) -> RenderableType:
     lines = Table.grid(padding=(0, 1))
     lines.add_column(no_wrap=True)
     lines.add_column(overflow="fold")
-    lines.add_row(ProgressBar(total=1.0, completed=now.share, width=_BAR), Text(" · ".join(_progress(now))))
-    parts: list[RenderableType] = [lines, Text(" · ".join(_calls(now)))]
-    parts += [Text(line, style="yellow") for line in troubles(now)]
+    lines.add_row(ProgressBar(total=1.0, completed=now.share, width=_BAR), _Folded(_BETWEEN.join(_progress(now))))
+    parts: list[RenderableType] = [lines, _Folded(_BETWEEN.join(_calls(now)))]
+    parts += [_Folded(line, "yellow") for line in troubles(now)]
     parts += [Text(line) for line in batch_lines(now)]
     running = sorted((cell for cell in now.cells if cell.state == "running"), key=lambda cell: cell.share)
     if running:
@@ -60,7 +65,31 @@ def board(now: Standing) -> RenderableType:
 
 def headline(now: Standing) -> str:
     """Cells, time, calls and dollars in one line."""
-    return " · ".join([*_progress(now), *_calls(now)])
+    return _BETWEEN.join([*_progress(now), *_calls(now)])
+
+
+def folded(line: str, width: int, indent: str = "") -> str:
+    """A line as wide as the screen. One of several parts breaks between two of them, never within a figure."""
+    if _BETWEEN in line:
+        line = line.replace(" ", _HARD).replace(f"{_HARD}·{_HARD}", f"{_HARD}· ")
+    folds = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
+    return folds.fill(line).replace(_HARD, " ")
+
+
+def screen_width() -> int:
+    """Columns of the terminal; without one, lines need not break."""
+    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 10_000
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """A line of the board, broken where the screen ends."""
+
+    line: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        yield Text(folded(self.line, options.max_width), style=self.style)
 
 
 def _progress(now: Standing) -> Iterator[str]:

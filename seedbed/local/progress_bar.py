@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import sys
-import textwrap
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from seedbed.local.board import Board, headline, troubles
+from seedbed.local.board import Board, folded, headline, screen_width, troubles
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.progress import listen
 from seedbed.phases.standing import Standing, looking_at
@@ -84,7 +82,7 @@ def _board(run: SweepRun) -> Iterator[None]:
 def _tell_whole(look: Callable[[], Standing]) -> None:
     """How the whole stands, with what went wrong, in lines that stay."""
     now = look()
-    width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 10_000
-    told = (textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ") for line in
-            (headline(now), *troubles(now)))  # fmt: skip
-    print(redact("\n".join(told)), flush=True)
+    told = "\n".join(folded(line, screen_width(), "  ") for line in (headline(now), *troubles(now)))
+    # A reader that is gone (`| head`) must not end the sweep.
+    with suppress(BrokenPipeError):
+        print(redact(told), flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from seedbed.sweep.cell import Cell
 
@@ -20,4 +21,6 @@ def listen(listener: Listener) -> Callable[[], None]:
 
 def report(cell: Cell, phase: str, done: int, total: int) -> None:
     for listener in _listeners:
-        listener(cell, phase, done, total)
+        # Whoever listens may have lost its reader (`| head`), or its disk be full: that is no fault of the phase.
+        with suppress(OSError):
+            listener(cell, phase, done, total)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,16 @@ def test_a_provider_nobody_knows_is_refused_with_the_nearest_one(tmp_path: Path)
         UserError, match=r"names.yaml:4.*no provider is called 'oflfine'; did you mean offline/reader\?"
     ):
         check_model_names(*loaded(tmp_path, "model: oflfine/reader"))
+
+
+def test_nothing_is_fetched_or_printed_to_find_out(tmp_path: Path) -> None:
+    loaded(tmp_path, "model: oflfine/reader")
+    # In a process of its own: litellm prints and fetches as it is imported.
+    said = subprocess.run(
+        [sys.executable, "-m", "seedbed", "plan", "names.yaml"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert said.stdout == ""
+    assert len(said.stderr.splitlines()) == 1
 
 
 def test_it_is_refused_by_plan_and_run_before_a_server_or_a_folder(

@@ -1,0 +1,77 @@
+"""The lines of a run in the terminal, on screens of any width and with no reader at all."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from seedbed.lm.runtime import close_runtimes
+from seedbed.local.board import board, folded, headline
+from seedbed.local.progress_bar import show_progress
+from seedbed.phases.context import open_run
+from seedbed.phases.progress import listen
+from seedbed.phases.standing import standing
+from tests.support.cells import Prepared, prepared
+
+CONFIG = """\
+name: look
+seeds: [0, 1]
+models:
+  reader: {model: offline/reader, temperature: 0.7, retries: 4, backoff_s: 0.0, options: {errors: {server: 0.2}}}
+budget: {max_usd: 3.0}
+experiments:
+  - {suite: crosslingual, models: [reader], benchmarks: [{name: tiny, limit: 5}], systems: [direct, multi]}
+"""
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Iterator[Prepared]:
+    (tmp_path / "look.yaml").write_text(CONFIG, encoding="utf-8")
+    yield prepared(tmp_path / "look.yaml", tmp_path / "out")
+    close_runtimes()
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 200])
+def test_the_board_and_its_last_words_fit_the_screen_and_break_between_figures(ready: Prepared, width: int) -> None:
+    ready.phase(ready.plan.cells[0], "generate")
+    now = standing(open_run(ready.run))
+    screen = Console(file=io.StringIO(), width=width, force_terminal=False, color_system=None)
+    screen.print(board(now))
+    assert isinstance(screen.file, io.StringIO)
+    for text in (screen.file.getvalue(), folded(headline(now), width, "  ")):
+        assert max(map(len, text.splitlines())) <= width
+        assert f"${now.calls.spent_usd:.4f} of $3" in text
+        assert f"{now.calls.paid} calls paid, {now.calls.reused} reused" in text
+
+
+class Gone(io.StringIO):
+    """What is written to after its reader has left."""
+
+    def write(self, s: str, /) -> int:
+        raise BrokenPipeError
+
+
+def test_a_phase_ends_well_though_nobody_reads_what_is_told_of_it(
+    ready: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with show_progress(Path(ready.run)):
+        ready.phase(ready.plan.cells[0], "generate")
+    assert standing(open_run(ready.run)).calls.paid == 5
+
+
+def test_a_listener_that_cannot_write_fails_no_phase(ready: Prepared) -> None:
+    def tell(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    remove = listen(tell)
+    try:
+        ready.phase(ready.plan.cells[0], "generate")
+    finally:
+        remove()
+    assert standing(open_run(ready.run)).cells[0].phases == ["generate"]

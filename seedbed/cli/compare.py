@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -39,9 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{b.name} against {a.name}\n")
     for suite in dict.fromkeys(c.suite for c in made):
         for metric in b.metrics(suite):
-            table = comparison_table(made, suite, metric)
-            if table.rows:
-                print(f"{suite} · {metric.label}\n\n{markdown_table(table)}\n")
+            own = [c for c in made if (c.suite, c.metric) == (suite, metric.name)]
+            if own:
+                # A table is wider than most screens, which would break it in the middle of a number.
+                told = _sentences(own) if sys.stdout.isatty() else markdown_table(comparison_table(own, suite, metric))
+                print(f"{suite} · {metric.label}\n\n{told}\n")
     if not arguments.metric:
         _say_why([c for c in found if c.difference is None])
     if arguments.open:
@@ -56,6 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  {page}")
         webbrowser.open(page.resolve().as_uri())
     return EXIT_OK
+
+
+def _sentences(own: Sequence[Comparison]) -> str:
+    """A verdict each, with its p."""
+    from seedbed.local.board import folded, screen_width
+    from seedbed.report.console import verdict_line
+    from seedbed.report.tables import p_value
+
+    lines = (f"{verdict_line(asdict(c))}{'' if c.p_holm is None else f', p {p_value(c.p_holm)} (Holm)'}" for c in own)
+    return "\n".join(folded(line, screen_width()) for line in lines)
 
 
 def _say_why(without_pairs: Sequence[Comparison]) -> None:

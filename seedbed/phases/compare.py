@@ -16,8 +16,9 @@ from seedbed.errors import UserError
 from seedbed.phases.context import SweepRun
 from seedbed.phases.imports.imported import Imported
 from seedbed.phases.score_tables import score_tables
-from seedbed.report.compare_page import compare_page
+from seedbed.report.compare_page import Compared, compare_page, leading
 from seedbed.report.curves import cases_of
+from seedbed.report.links import table_name
 from seedbed.report.sample_list import MAX_SAMPLES, SampleBook, Source
 from seedbed.storage.store import write_bytes, write_text
 from seedbed.suite import Metric
@@ -77,15 +78,23 @@ def write_comparison(a: Side, b: Side, made: Sequence[Comparison], folder: Path)
         if systems:
             cases = cases_of(_sweep(b).plan, own)
             baseline = next(iter(systems))
-            book.view = book.view or {"system": list(systems)[1], "against": baseline}
             book.take(Source(own.key, own.declared, baseline, systems, own.sample_ids, cases))
-    book.close()
     metrics = {suite: b.metrics(suite) for suite in dict.fromkeys(c.suite for c in made)}
-    page = compare_page((a.name, b.name), made, metrics, views, book)
+    worst = next(iter(leading(made, metrics)))
+    first, second = views[worst.suite, worst.benchmark, worst.model, worst.label]
+    key = (worst.suite, worst.benchmark, worst.model)
+    book.view = {"table": table_name(key), "metric": worst.metric, "system": second, "against": first}
+    book.close()
+    page = compare_page((_compared(a), _compared(b)), made, metrics, views, book)
     for name, text in book.packs.files().items():
         write_bytes(folder / name, text.encode())
     write_text(folder / "compare.html", page)
     return folder / "compare.html"
+
+
+def _compared(side: Side) -> Compared:
+    run = _sweep(side)
+    return Compared(side.name, run.folder.name, run.plan.simulated)
 
 
 def _sweep(side: Side) -> SweepRun:
@@ -101,6 +110,12 @@ def _folders(side: Side, table: ScoreTable, label: str) -> list[tuple[int, Path]
 
 def _by_key(side: Side) -> dict[TableKey, ScoreTable]:
     found = {table.key: table for table in side.tables()}
+    if not found:
+        raise UserError(
+            f"{side.name}: none of its cells has a result here; either it has not finished one, or a later sweep has "
+            "put cells of the same names, but of another config, in their place. Give what differs (a model, a system) "
+            "a name of its own in one of the two configs, and run both again."
+        )
     labels = {label for table in found.values() for label in table.values}
     if side.label is not None and side.label not in labels:
         raise UserError(f"{side.name}: no such system with results; known: {', '.join(sorted(labels)) or 'none'}.")

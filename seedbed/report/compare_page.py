@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from html import escape
 
-from seedbed.analysis.results import Comparison
+from seedbed.analysis.results import SIMULATED_NOTE, Comparison
 from seedbed.report.console import verdict_line
 from seedbed.report.html import element, text_table
 from seedbed.report.links import samples_link
@@ -20,34 +20,59 @@ Views = Mapping[tuple[str, str, str, str], tuple[str, str]]
 """By suite, benchmark, model and system of a comparison, what its two sides are called in the grid of samples."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A side of the page: what it is called, and the run that its figures come from."""
+
+    name: str
+    run: str
+    simulated: bool
+
+
 def compare_page(
-    names: tuple[str, str],
+    sides: tuple[Compared, Compared],
     comparisons: Sequence[Comparison],
     metrics: Mapping[str, Sequence[Metric]],
     views: Views,
     book: SampleBook,
 ) -> str:
     """The page of the second against the first. It depends on its arguments alone."""
-    title = f"{names[1]} against {names[0]}"
+    title = f"{sides[1].name} against {sides[0].name}"
     made = [c for c in comparisons if c.difference is not None]
     sections = {
-        "overview": ("Overview", _verdicts(made, metrics, views)),
+        "overview": ("Overview", [*_verdicts(leading(made, metrics), views), *_notes(sides)]),
         "samples": ("Samples", sample_views(book)),
         "comparisons": ("Metrics", _tables(made, metrics)),
     }
-    return assembled(f"{title} · Seedbed", page_header(title, sections), sections, book)
+    header = page_header(title, sections, SIMULATED_NOTE if any(side.simulated for side in sides) else "")
+    return assembled(f"{title} · Seedbed", header, sections, book)
 
 
-def _verdicts(made: Sequence[Comparison], metrics: Mapping[str, Sequence[Metric]], views: Views) -> Iterable[str]:
+def leading(made: Sequence[Comparison], metrics: Mapping[str, Sequence[Metric]]) -> list[Comparison]:
+    """Those in the first metric of their suite, what got worse before the rest."""
+    first = [c for c in made if c.metric == metrics[c.suite][0].name] or made
+    return sorted(first, key=lambda c: {"worse": 0, "better": 2}.get(c.verdict, 1))
+
+
+def _verdicts(shown: Sequence[Comparison], views: Views) -> Iterable[str]:
     lines: list[str] = []
-    for c in made:
-        if c.metric == metrics[c.suite][0].name or len(made) == 1:
-            kind = c.verdict if c.verdict in ("better", "worse") else "open"
-            look = _link(c, views)
-            lines.append(f'<li class="{kind}">{escape(verdict_line(asdict(c)))} {look}</li>')
+    for c in shown:
+        kind = c.verdict if c.verdict in ("better", "worse") else "open"
+        lines.append(f'<li class="{kind}">{escape(verdict_line(asdict(c)))} {_link(c, views)}</li>')
     yield f'<div class="card"><ul class="verdicts">{"".join(lines)}</ul></div>'
-    note = "Samples of both sides stand below, those that lost most first; a click shows both answers word by word."
-    yield element("p", note, **{"class": "note"})
+
+
+def _notes(sides: tuple[Compared, Compared]) -> Iterable[str]:
+    """How to read it, and what it is worth: it is no file of either run."""
+    runs = " and ".join(f"run {side.run} of {side.name.partition(':')[0]}" for side in reversed(sides))
+    yield from (
+        element("p", text, **{"class": "note"})
+        for text in (
+            "Samples of both sides stand below, those that lost most first; a click shows both answers word by word.",
+            f"Made from the stored rows of {runs}. `seedbed verify` checks those rows, not this page, which "
+            "`seedbed compare A B --open` writes again to the byte.",
+        )
+    )
 
 
 def _link(c: Comparison, views: Views) -> str:

@@ -23,6 +23,13 @@ _SENTENCES = 8
 """Verdicts of a suite on the first screen; the others fold away."""
 
 
+_SAMPLES = {
+    "n": "scored", "n_errors": "errors", "n_skipped": "skipped", "n_unreadable": "unreadable",
+    "n_truncated": "truncated",
+}  # fmt: skip
+"""What is counted of a row of the summary, and how it is said."""
+
+
 def overview(
     summary: Summary, inputs: ReportInputs, made: Mapping[str, Sequence[Part]], about: Mapping[str, Any]
 ) -> Iterable[str]:
@@ -46,15 +53,14 @@ def _facts(summary: Summary, inputs: ReportInputs, about: Mapping[str, Any]) -> 
     outcomes = {name: sum(row["calls"] for row in summary.costs if row["outcome"] == name)
                 for name in ("paid", "reused", "failed", "lost")}  # fmt: skip
     unknown = " + ?" if any(row["calls"] is None for row in summary.costs) else ""
+    began = started(about["run"])
     facts = {
         "status": f"{summary.status}: {summary.n_cells - len(summary.missing)} of {summary.n_cells} cells",
-        "started": _moment(started(about["run"])),
-        "calls made": _span(about["calls"]),
+        "started": _moment(began),
+        "calls made": _span(about["calls"], began),
         "models": ", ".join(_models(inputs)),
         "seeds": ", ".join(map(str, dict.fromkeys(cell.seed for cell in inputs.plan.cells))),
-        "samples scored": f"{sum(row.n for row in summary.rows):,}",
-        "not scored": f"{_count(summary, 'n_errors')} errors, {_count(summary, 'n_skipped')} skipped",
-        "unreadable, truncated": f"{_count(summary, 'n_unreadable')}, {_count(summary, 'n_truncated')}",
+        "samples": ", ".join(f"{_count(summary, field)} {name}" for field, name in _SAMPLES.items()),
         "cost": f"${dollars(_total(summary, 'spent_usd'))} paid, ${dollars(_total(summary, 'list_usd'))} as if fresh",
         "calls": f"{outcomes['paid']:,}{unknown} paid, {outcomes['reused']:,} reused, {outcomes['failed']:,} failed, "
         f"{outcomes['lost']:,} lost",
@@ -112,13 +118,15 @@ def _moment(time: datetime | None) -> str:
     return "-" if time is None else f"{time:%d %B %Y, %H:%M} UTC"
 
 
-def _span(calls: Sequence[float] | None) -> str:
-    """From the first call to the end of the last one, over all runs that the figures rest on."""
+def _span(calls: Sequence[float] | None, began: datetime | None) -> str:
+    """From the first call to the end of the last one, over all runs that the figures rest on; with the days where they
+    are not the one on which the run began."""
     if not calls:
         return "none"
-    first, last = (datetime.fromtimestamp(at, UTC) for at in calls)
-    end = f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%d %B %Y, %H:%M:%S}"
-    return f"in {duration(calls[1] - calls[0])}, {first:%d %B %Y, %H:%M:%S} to {end}"
+    moments = [datetime.fromtimestamp(at, UTC) for at in calls]
+    same = began is not None and all(moment.date() == began.date() for moment in moments)
+    first, last = (f"{moment:%H:%M:%S}" if same else f"{moment:%d %B %Y, %H:%M:%S}" for moment in moments)
+    return f"in {duration(calls[1] - calls[0])}, {first} to {last}"
 
 
 def duration(seconds: float) -> str:

@@ -96,6 +96,13 @@ def test_the_first_screen_says_what_was_run_and_what_came_of_it(tab: Browser, la
     assert re.search(r"\d\d \w+ 20\d\d, \d\d:\d\d UTC", told)
 
 
+def test_a_phone_shows_the_first_verdict_without_scrolling(tab: Browser, large: Path) -> None:
+    tab.look(400, 640)
+    tab.open(large)
+    assert tab.run("document.querySelector('.verdicts li').getBoundingClientRect().bottom") < 640
+    tab.look()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1400])
 def test_a_page_fits_its_window_and_drawings_follow_the_eye(tab: Browser, large: Path, scheme: str, width: int) -> None:

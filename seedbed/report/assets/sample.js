@@ -105,7 +105,7 @@ const column = (table, label, seed, one, reference) => {
     const usd = priced ? `$${one.calls.reduce((sum, own) => sum + own.list_usd, 0).toFixed(6)}` : "price unknown";
     const times = one.calls.map((own) => own.latency_s).filter((own) => own !== null);
     const time = times.length ? ` · ${times.reduce((sum, own) => sum + own, 0).toFixed(2)} s` : "";
-    box.append(make("h4", `${one.calls.length} model calls · ${count(tokens)} tokens · ${usd}${time}`), ...one.calls.flatMap(call));
+    box.append(make("h4", `${one.calls.length} model call${one.calls.length === 1 ? "" : "s"} · ${count(tokens)} tokens · ${usd}${time}`), ...one.calls.flatMap(call));
   }
   box.append(...folded("scorer's details", block("details", one.details)));
   return box;

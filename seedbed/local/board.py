@@ -129,6 +129,9 @@ def troubles(now: Standing) -> Iterator[str]:
     if now.calls.failed:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in now.calls.failed.most_common(5))
         yield f"failed attempts: {kinds}; tried again, or counted as errors"
+    if now.calls.at_risk_usd:
+        told = "more may have been billed for calls whose end was not seen (lost, timed out); the cap counts it"
+        yield f"up to ${now.calls.at_risk_usd:.4f} {told if now.max_usd is not None else told.partition(';')[0]}"
     if now.status == "starting":
         yield "waiting for the Prefect server and the first calls; a server that is not running yet takes some seconds"
     if now.status == "stopped":

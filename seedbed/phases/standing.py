@@ -113,7 +113,7 @@ class Standing:
     def to_json(self, *, cells: bool = True) -> dict[str, Any]:
         """As data; thousands of cells only where they are asked for."""
         names = ("sweep", "folder", "status", "counts", "share", "samples", "max_usd", "elapsed_s", "left_s", "missing")
-        of_calls = ("paid", "reused", "tokens", "spent_usd", "at_work")
+        of_calls = ("paid", "reused", "tokens", "spent_usd", "at_risk_usd", "at_work")
         return {
             **{name: getattr(self, name) for name in names},
             "calls": {**{name: getattr(self.calls, name) for name in of_calls},

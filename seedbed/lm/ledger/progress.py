@@ -28,7 +28,8 @@ class CallProgress:
     reused: int = 0
     tokens: int = 0
     spent_usd: float = 0.0
-    """With what may have been billed for calls whose end nobody saw."""
+    at_risk_usd: float = 0.0
+    """What more may have been billed, at worst, for calls whose end nobody saw."""
     failed: Counter[str] = field(default_factory=Counter[str])
     """Attempts that failed, by kind; most were repeated and then succeeded."""
     recent: int = 0
@@ -51,7 +52,8 @@ def call_progress(
             here.error_class,
             func.sum(here.calls),
             func.coalesce(func.sum(here.tokens_in), 0) + func.coalesce(func.sum(here.tokens_out), 0),
-            func.coalesce(func.sum(here.spent_usd), 0.0) + func.coalesce(func.sum(here.at_risk_usd), 0.0),
+            func.coalesce(func.sum(here.spent_usd), 0.0),
+            func.coalesce(func.sum(here.at_risk_usd), 0.0),
             func.sum(case((here.started_at >= since, here.calls), else_=0)),
         )
         .where(*ours)
@@ -75,8 +77,9 @@ def call_progress(
         calls["reused"],
         sum(row[3] for row in fresh),
         sum(row[4] for row in fresh),
-        failed,
         sum(row[5] for row in fresh),
+        failed,
+        sum(row[6] for row in fresh),
         at_work,
     )
 

@@ -64,7 +64,7 @@ def one_call(engine: Engine, sweep: str, number: int) -> dict[str, Any] | None:
 def spent_over_time(engine: Engine, sweep: str, generation: int, since: float, width_s: float) -> list[dict[str, Any]]:
     """Dollars, calls and failures by slice of time from a moment on; slices without a call are left out."""
     slot = cast((_a.c.started_at - since) / width_s, Integer).label("slot")
-    usd = func.coalesce(func.sum(_a.c.spent_usd), 0.0) + func.coalesce(func.sum(_a.c.at_risk_usd), 0.0)
+    usd = func.coalesce(func.sum(_a.c.spent_usd), 0.0)
     failed = func.sum(cast(_a.c.outcome.in_(("failed", "lost")), Integer)).label("failed")
     query = (
         select(slot, func.count().label("calls"), failed, usd.label("usd"))

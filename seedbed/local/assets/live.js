@@ -108,7 +108,8 @@ function showRun(asked, data) {
       make("ul", {class: "waits"}, ...data.waits.map(line => make("li", {}, line)))] : []));
   put("two", make("div", {class: "two"},
     make("div", {}, make("h2", {}, "Spent over time"), curve(data),
-      make("p", {class: "note"}, "the line: dollars summed up; bars: calls, those that failed in red")),
+      make("p", {class: "note"}, "the line: dollars summed up; bars: calls, those that failed in red",
+        calls.at_risk_usd ? `; up to ${dollars(calls.at_risk_usd)} more may have been billed for calls whose end was not seen` : "")),
     make("div", {}, make("h2", {}, "At work, the slowest first"), running(data)),
     make("div", {}, make("h2", {}, "Errors"), errors(data)),
     make("div", {}, make("h2", {}, "Results"), results(data))));
@@ -133,7 +134,7 @@ function running(data) {
 function errors(data) {
   const rows = data.failures.map(one => ({cells: [
     make("td", {class: "bad"}, one.kind), one.model, count(one.count), when(one.last),
-    make("td", {class: "long"}, one.said || "no reason given")]}));
+    make("td", {class: "long"}, one.said || (one.kind === "lost" ? "in flight when its process ended; may have been billed" : "it said nothing"))]}));
   return rows.length ? table(["kind", "model", ">attempts", "last", "said of one"], rows)
     : make("p", {class: "note"}, "no attempt has failed");
 }

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from seedbed.cli.main import main
+from seedbed.lm.ledger.read_only import ledger_to_watch
+from seedbed.lm.ledger.reads import cost_rows
 from seedbed.lm.runtime import close_runtimes
 from seedbed.local.board import headline, troubles
 from seedbed.phases.context import open_run
@@ -101,3 +103,18 @@ def test_status_and_watch_tell_it(ready: Prepared, capsys: pytest.CaptureFixture
     assert "1 of 4 cells" in capsys.readouterr().out
     assert main(["watch", "--out", str(ready.root / "nowhere")]) == 2
     assert "no sweep in" in capsys.readouterr().err
+
+
+def test_what_may_have_been_billed_is_told_beside_what_was_spent_and_not_as_spent(tmp_path: Path) -> None:
+    timed_out = CONFIG.replace("{server: 0.2}", "{timeout: 0.3}").replace("retries: 4", "retries: 9")
+    (tmp_path / "look.yaml").write_text(timed_out, encoding="utf-8")
+    ready = prepared(tmp_path / "look.yaml", tmp_path / "out")
+    ready.phase(ready.plan.cells[0], "generate")
+    run = open_run(ready.run)
+    now = standing(run)
+    with ledger_to_watch(run.ledger_url) as engine:
+        rows = cost_rows(engine, "look", run.generation)
+    close_runtimes()
+    assert now.calls.spent_usd == pytest.approx(sum(row["spent_usd"] for row in rows))
+    assert now.calls.at_risk_usd > 0
+    assert any(line.startswith(f"up to ${now.calls.at_risk_usd:.4f} more may have been") for line in troubles(now))

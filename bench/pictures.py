@@ -1,7 +1,8 @@
 """Makes the pictures of README and docs, and the output that README quotes, from runs of the present tree.
 
 `python -m bench.pictures` (`make docs` does it) runs the demo and a sweep with failing calls on a server of its own and
-opens their pages in Chromium. Everything but the pictures goes into a folder that is removed.
+opens their pages in Chromium. Those of nightly runs show a Prefect server of days and are taken by hand. Everything but
+the pictures goes into a folder that is removed.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def main() -> None:
         folder = Path(name)
         os.environ.update(SEEDBED_HOME=str(folder / "home"), SEEDBED_PORT=str(_free_port()), DO_NOT_TRACK="1")
         os.environ.pop("PREFECT_API_URL", None)
+        _letters(folder)
         program = found()
         if program is None:
             raise SystemExit("Chromium is needed for the pictures, and there is none here.")
@@ -56,6 +58,14 @@ def main() -> None:
             _seedbed(folder, "server", "stop")
 
 
+def _letters(folder: Path) -> None:
+    """Give the browser the font that drawings use: not every machine has Chinese and Japanese letters."""
+    fonts = folder / "share" / "fonts"
+    fonts.parent.mkdir()
+    fonts.symlink_to(ROOT / "seedbed" / "report" / "assets" / "fonts")
+    os.environ["XDG_DATA_HOME"] = str(fonts.parent)
+
+
 def _demo(folder: Path, tab: Browser) -> None:
     """The report of the demo, and what the terminal says at its end."""
     said = _seedbed(folder, "run", str(ROOT / "configs" / "demo.yaml"), "--out", "demo")
@@ -64,6 +74,19 @@ def _demo(folder: Path, tab: Browser) -> None:
     tab.look(*_SIZE)
     tab.open(report)
     _keep(tab, "report")
+    tab.open(report, "#table=crosslingual/tiny/reader&system=lbrag&against=multi&metric=f1&differ=1")
+    _keep(tab, "report-samples")
+    tab.look(*_SIZE, "dark")
+    tab.run("document.querySelector('.line').click()")
+    tab.wait("document.getElementById('sample').dataset.shown")
+    _keep(tab, "report-dark")
+    tab.look(400, 800, "dark")
+    tab.open(report)
+    _keep(tab, "report-phone")
+    said = _seedbed(folder, "compare", "demo:multi", "demo:lbrag", "--out", "demo", "--open")
+    tab.look(*_SIZE)
+    tab.open(folder / said.splitlines()[-1].strip())
+    _keep(tab, "compare")
 
 
 def _faulty(folder: Path, tab: Browser) -> None:
@@ -111,7 +134,8 @@ def _quote(said: str) -> None:
 
 
 def _seedbed(folder: Path, *words: str) -> str:
-    environment = {**os.environ, "COLUMNS": "110"}
+    # No browser but ours is to open what a command opens.
+    environment = {**os.environ, "COLUMNS": "110", "BROWSER": "true"}
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "seedbed", *words], cwd=folder, env=environment, capture_output=True, text=True
     )

@@ -64,7 +64,7 @@ def _verdicts(shown: Sequence[Comparison], views: Views) -> Iterable[str]:
 
 def _notes(sides: tuple[Compared, Compared]) -> Iterable[str]:
     """How to read it, and what it is worth: it is no file of either run."""
-    runs = " and ".join(f"run {side.run} of {side.name.partition(':')[0]}" for side in reversed(sides))
+    runs = " and ".join(dict.fromkeys(f"run {s.run} of {s.name.partition(':')[0]}" for s in reversed(sides)))
     yield from (
         element("p", text, **{"class": "note"})
         for text in (

@@ -18,7 +18,10 @@ _COUNTS = ("n", "errors", "unreadable", "truncated", "skipped", "tokens", "list 
 _ALWAYS = ("n", "errors", "unreadable", "truncated", "paid $")
 """What figures stand on, and cost, is shown before more figures are."""
 _NAMES = ("benchmark", "system", "optimizer", "model")
-_LEGEND = "± std over seeds, [95% interval over samples], † differs from the baseline, * the best"
+_LEGEND = (
+    "± std over seeds, [95% interval over samples], † differs from the baseline, p: the same test of a metric that "
+    "does not decide, * the best"
+)
 _WORDS = {"better": "beats", "worse": "loses to", "higher": "is above", "lower": "is below"}
 
 

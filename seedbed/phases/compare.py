@@ -80,10 +80,10 @@ def write_comparison(a: Side, b: Side, made: Sequence[Comparison], folder: Path)
             baseline = next(iter(systems))
             book.take(Source(own.key, own.declared, baseline, systems, own.sample_ids, cases))
     metrics = {suite: b.metrics(suite) for suite in dict.fromkeys(c.suite for c in made)}
-    worst = next(iter(leading(made, metrics)))
-    first, second = views[worst.suite, worst.benchmark, worst.model, worst.label]
-    key = (worst.suite, worst.benchmark, worst.model)
-    book.view = {"table": table_name(key), "metric": worst.metric, "system": second, "against": first}
+    for worst in leading(made, metrics)[:1]:
+        key = (worst.suite, worst.benchmark, worst.model)
+        first, second = views[*key, worst.label]
+        book.view = {"table": table_name(key), "metric": worst.metric, "system": second, "against": first}
     book.close()
     page = compare_page((_compared(a), _compared(b)), made, metrics, views, book)
     for name, text in book.packs.files().items():

@@ -46,15 +46,21 @@ FAMILIES = (
     Family("f1, Holm over 5, one real", Setting("f1", 0, p=0.4, gain=0.06), 5, 1),
     Family("f1, Holm over 5, all real", Setting("f1", 0, p=0.4, gain=0.06), 5, 5),
     Family("f1, Holm over 5, clusters of 4, 3 seeds", Setting("f1", 0, p=0.4, gain=0.04, clusters=(4,), seeds=3), 5, 5),
-    Family(
-        "f1, 5 seeds of an optimizer, sd .01", Setting("f1", 0, p=0.4, gain=0.05, seeds=5, seed_sd=0.01), 1, 1, True
+    *(
+        Family(
+            f"f1, {seeds} seeds of an optimizer, sd .01",
+            Setting("f1", 0, p=0.4, gain=0.05, seeds=seeds, seed_sd=0.01),
+            made_by_seed=True,
+        )
+        for seeds in (5, 10)
     ),
 )
 
 
 def sized(family: Family) -> tuple[Family, int, float]:
     """The family with as many samples as looks need, those that a fixed design needs, and the difference planned for:
-    from one large draw. The level of a fixed test is Bonferroni's."""
+    from one large draw. The level of a fixed test is Bonferroni's; where seeds make systems, the plan is
+    that of `seedbed plan --detect` from a pilot that knows the spread."""
     from scipy.special import ndtri
 
     unit = family.setting.clusters[0] if family.setting.clusters else 1
@@ -63,8 +69,12 @@ def sized(family: Family) -> tuple[Family, int, float]:
     units = (own - base).mean(axis=1).reshape(-1, unit, 8).mean(axis=1)
     difference, variance = float(units.mean()), float(units.var(axis=0, ddof=1).mean())
     wanted = (float(ndtri(1 - 0.025 / family.contests)) + Z_POWER) ** 2
-    left = difference**2 / wanted - family.setting.seed_sd**2 / family.setting.seeds
-    n = math.ceil(variance / left) * unit
+    n = math.ceil(variance * wanted / difference**2) * unit
+    if family.made_by_seed:
+        own, base = sweeps_of(stream(family.name, 1), replace(family.setting, n=400, seeds=100), 1)
+        planned = pilot(own[:, :, 0], base[:, :, 0], seed_changes_system=True).needed(difference, family.setting.seeds)
+        assert planned.n is not None, f"{family.name}: no number of samples would do"
+        n = planned.n
     return replace(family, setting=_of_size(family.setting, math.ceil(n * GROWTH), unit)), n, difference
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from seedbed.analysis.contests import Contest, Looked
@@ -23,7 +24,7 @@ def account_for_looks(m: Measured, looked: Looked) -> Measured:
     elif c.p is not None:
         c = replace(c, p=tidy(_reached(looked, c.p)))
     # What a comparison of a fixed size could have found says nothing of one that ended by itself.
-    return replace(m, sized=None if looked.asked < looked.planned else m.sized, comparison=_wider(c, m.most, looked))
+    return replace(m, sized=None if looked.asked < looked.planned else m.sized, comparison=_wider(m, c, looked))
 
 
 def _reached(looked: Looked, p: float) -> float:
@@ -32,15 +33,24 @@ def _reached(looked: Looked, p: float) -> float:
     return float(reached_level(looked.looks, looked.number, -ndtri(max(p, 1e-300) / 2)))
 
 
-def _wider(c: Comparison, most: float, looked: Looked) -> Comparison:
-    """As much wider as the quantile of its look is further out than that of a single one."""
-    from scipy.special import stdtrit
-
+def _wider(m: Measured, c: Comparison, looked: Looked) -> Comparison:
+    """As much wider as the limit of its look is further out than that of a single one."""
     if c.difference is None:
         return c
-    degrees = max(1, c.n_clusters - 1)
-    level = look_level(looked.looks, looked.number, ALPHA)
-    factor = float(stdtrit(degrees, 1 - level / 2) / stdtrit(degrees, 1 - ALPHA / 2))
+    factor, most = _further(m, look_level(looked.looks, looked.number, ALPHA)), m.most
     low = None if c.ci_low is None else max(-most, c.difference - (c.difference - c.ci_low) * factor)
     high = None if c.ci_high is None else min(most, c.difference + (c.ci_high - c.difference) * factor)
     return replace(c, ci_low=None if low is None else finite(low), ci_high=None if high is None else finite(high))
+
+
+def _further(m: Measured, level: float) -> float:
+    """How much further out than at `ALPHA` the widest of its intervals ends: that over few seeds grows the fastest."""
+    from scipy.special import stdtrit
+
+    known = [] if m.sized is None else [(error, df) for error, df in m.sized.errors if 0 < error < math.inf]
+    errors = known or [(1.0, max(1, m.comparison.n_clusters - 1))]
+
+    def half(level: float) -> float:
+        return max(error * float(stdtrit(degrees, 1 - level / 2)) for error, degrees in errors)
+
+    return half(level) / half(ALPHA)

@@ -7,8 +7,9 @@ import pytest
 from seedbed.analysis.contests import Decision, Figures, Looked
 from seedbed.analysis.looked import account_for_looks
 from seedbed.analysis.measured import Measured
+from seedbed.analysis.power import Sized
 from seedbed.analysis.results import Comparison
-from seedbed.analysis.spending import boundaries
+from seedbed.analysis.spending import boundaries, look_level
 
 
 def _looked(asked: int = 160, decision: Decision = "better", z: float = 3.2) -> Looked:
@@ -57,3 +58,15 @@ def test_intervals_stay_within_the_range() -> None:
     wide = _measured()
     wide = Measured(wide.comparison, most=0.15)
     assert account_for_looks(wide, _looked()).comparison.ci_high == 0.15
+
+
+def test_an_interval_over_few_seeds_grows_with_their_degrees_of_freedom() -> None:
+    from scipy import stats
+
+    plain = _measured()
+    over_seeds = Sized(160, 160, 160, 1.0, [(0.01, 159.0), (0.02, 30.0), (0.03, 4.0)], 1.0, test="t")
+    c = account_for_looks(Measured(plain.comparison, over_seeds, most=9.0), _looked()).comparison
+    level = look_level(10, 4, 0.05)
+    factor = stats.t.ppf(1 - level / 2, 4) / stats.t.ppf(0.975, 4)
+    assert c.ci_high == pytest.approx(0.1 + 0.06 * factor, abs=1e-4)
+    assert factor > 1.5 * boundaries(10, 0.05)[3] / 1.96, "far more than over many samples"

@@ -13,10 +13,12 @@ from typing import Any, Literal
 
 from sqlalchemy import Engine
 
+from seedbed.errors import UserError
 from seedbed.lm.ledger.batch_views import BatchView, Gathering, view_batches, view_gathering
 from seedbed.lm.ledger.progress import CallProgress, call_progress
 from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.phases.context import SweepRun
+from seedbed.phases.looks import unfinished
 from seedbed.storage.markers import Wanted, done_markers
 from seedbed.storage.store import read_json
 from seedbed.sweep.cell import Cell
@@ -145,15 +147,16 @@ def look(run: SweepRun, engine: Engine, settled: dict[str, CellStanding]) -> Sta
     unseen = [cell for cell in run.plan.cells if cell.id not in settled]
     wanted = [Wanted(cell, phase, cell.key(phase)) for cell in unseen for phase in cell.phases]
     markers = done_markers(run.store, wanted, run.generation)
-    unfinished = [cell.id for cell in unseen if (cell.id, cell.phases[-1]) not in markers]
-    calls = call_progress(engine, run.plan.config.name, run.generation, now - RECENT_S, unfinished)
+    at_work = [cell.id for cell in unseen if (cell.id, cell.phases[-1]) not in markers]
+    calls = call_progress(engine, run.plan.config.name, run.generation, now - RECENT_S, at_work)
     path = run.folder / "summary.json"
     summary = read_json(path) if path.exists() else None
     missing = summary["missing"] if summary else []
     failed = {row["cell"] for row in missing}
+    going_on = _growing(run) if summary is None else set[str]()
     cells: list[CellStanding] = []
     for cell in run.plan.cells:
-        seen = settled.get(cell.id) or _cell(run, cell, calls, began, failed, markers)
+        seen = settled.get(cell.id) or _cell(run, cell, calls, began, failed, markers, going_on)
         if seen.finished_at is not None:
             settled[cell.id] = seen
         cells.append(seen)
@@ -180,13 +183,28 @@ def _status(cells: Sequence[CellStanding], calls: CallProgress, elapsed_s: float
     return "starting" if not begun and elapsed_s < _STARTING_S else "stopped"
 
 
+def _growing(run: SweepRun) -> set[str]:
+    """Cells whose contests are open, so that a finished look is not their end."""
+    try:
+        return unfinished(run.store, run.plan) if any(cell.in_looks for cell in run.plan.cells) else set()
+    except (OSError, UserError):
+        # Who looks on may have neither the data nor the plugins.
+        return set()
+
+
 def _cell(
-    run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: set[str], markers: Markers
-) -> CellStanding:
+    run: SweepRun, cell: Cell, calls: CallProgress, began: float, failed: set[str], markers: Markers,
+    going_on: set[str],
+) -> CellStanding:  # fmt: skip
     size = run.samples(cell)
     known: dict[str, Any] = {"id": cell.id, "title": cell.title, "n_phases": len(cell.phases), "size": size}
     last = markers.get((cell.id, cell.phases[-1]))
+    asked = None if last is None else last["result"].get("asked")
+    if asked is not None and cell.id in going_on and cell.title not in failed:
+        known["n_phases"] = 1  # its samples alone say how far it is
+        return CellStanding(**known, state="running", answered=asked, samples=size)
     if last is not None:
+        known["size"] = size if asked is None else asked
         at = last["finished_at"]
         state: CellState = "cached" if at < began else "done"
         return CellStanding(**known, phases=cell.phases, state=state, finished_at=at)

@@ -14,6 +14,7 @@ from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run, read_run
 from seedbed.phases.forecast import forecast
 from seedbed.phases.growing import growing
+from seedbed.phases.standing import standing
 from seedbed.phases.verify import verify
 from seedbed.storage.store import read_json
 from tests.support.cells import Prepared, prepared
@@ -206,6 +207,18 @@ def test_a_forecast_begins_at_the_first_look_and_a_contest_that_is_open_is_not_f
     assert left.new_calls.low == 0, "the next look may decide it"
     ready.finish()
     assert forecast(ready.plan, ready.root).cells[asked.id].new_calls.high == 0
+
+
+def test_a_cell_whose_contest_is_open_is_at_work_and_one_that_stopped_has_what_it_was_asked(tmp_path: Path) -> None:
+    ready = _ready(tmp_path, CONFIG.replace("n: 300", "n: 120"))
+    ready.look_after_look(growing(open_run(ready.run))[0], 1)
+    early = standing(open_run(ready.run))
+    assert early.counts["running"] == len(ready.plan.cells)
+    assert early.samples == (8 * 12, 8 * 120)
+    ready.finish()
+    late = standing(open_run(ready.run))
+    asked = sum(len(ready.rows(cell, "scores.jsonl")) for cell in ready.plan.cells)
+    assert (late.counts["done"], late.samples) == (len(ready.plan.cells), (asked, asked))
 
 
 def test_a_few_failures_of_a_first_look_do_not_give_a_cell_up(tmp_path: Path) -> None:

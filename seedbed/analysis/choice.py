@@ -45,8 +45,8 @@ def examples_for(difference: float, spread: float) -> int:
     return math.ceil(needed / _ROUND) * _ROUND
 
 
-def too_few(examples: str, n: int, spread: float | None = None) -> str | None:
-    """The sentence about a search that chooses by n examples of a kind; None where they are enough."""
+def too_few(searches: str, examples: str, n: int, spread: float | None = None) -> str | None:
+    """The sentence about searches that choose by n examples of a kind; None where they are enough."""
     by = ASSUMED_SPREAD if spread is None else spread
     shown = shown_by(n, by)
     if shown is not None and shown <= SMALL:
@@ -55,8 +55,8 @@ def too_few(examples: str, n: int, spread: float | None = None) -> str | None:
     basis = "assumed" if spread is None else "as seen"
     more = f"give it more, {examples_for(SMALL, by)} show {SMALL:g}"
     return (
-        f"chooses between candidates by {n} {examples} example{'s' * (n != 1)}, which can show {what} (80% power, "
-        f"spread {by:.2f} {basis}): a smaller gain is chance as much as merit; {more}"
+        f"candidates of {searches} are chosen by {n} {examples} example{'s' * (n != 1)}, which can show {what} "
+        f"(80% power, spread {by:.2f} {basis}): a smaller gain is chance as much as merit; {more}"
     )
 
 

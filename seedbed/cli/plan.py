@@ -46,26 +46,30 @@ def _detected(
     plan: Plan, root: Path, arguments: argparse.Namespace
 ) -> tuple[list[str], list[dict[str, object]]] | None:
     """What seeing a difference takes, for each contest: in words and as data; None where nobody asks."""
-    from seedbed.phases.power import as_row, contest_powers, find_pilot, matched, told
+    from seedbed.phases.power import as_row, check_difference, contest_powers, find_pilot, matched, told
 
     difference: float | None = arguments.detect
     if difference is None:
         if arguments.pilot:
             raise UserError(f"--pilot {arguments.pilot}: says by what to judge; add --detect D for what to look for.")
         return None
-    if difference <= 0:
-        raise UserError(f"--detect {difference:g}: give a difference above 0, such as 0.03.")
+    check_difference(difference)
     pilot = find_pilot(Store(root), plan, arguments.pilot)
+    powers = contest_powers(pilot)
+    check_difference(difference, powers)
     seeds = len(plan.config.seeds)
     lines = [f"to see a difference of {difference:g}, judged by {pilot.plan.config.name} · {pilot.folder.name}:"]
     rows: list[dict[str, object]] = []
-    for pair, power in matched(contest_powers(pilot), plan):
+    for pair, power in matched(powers, plan):
         words = "no pilot: that run has no scores of its samples"
         if power is not None:
             words = f"{power.metric.label}: {told(power, difference, seeds)}"
             rows.append(as_row(power, difference, seeds))
         lines.append(f"  {pair.title}: {words}")
-    return lines, rows
+    return lines if len(lines) > 1 else [
+        *lines,
+        "  the config has no contest: it takes two systems of a benchmark",
+    ], rows
 
 
 def _show(plan: Plan, found: SweepForecast) -> None:
@@ -85,7 +89,7 @@ def _show(plan: Plan, found: SweepForecast) -> None:
         f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}, "
         f"{_time(total.seconds)}"
     )
-    if any(cell.in_looks for cell in plan.cells):
+    if total.new_calls.high and any(cell.in_looks for cell in plan.cells):
         print(
             "contests may be decided at any look (`decide`): at the lower end it is the next one, at the upper none is"
         )

@@ -8,18 +8,22 @@ import json
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.local.locate import locate
+from seedbed.sweep.plan import Plan
+from seedbed.sweep.registry import nearest
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from seedbed.phases.power import ContestPower, as_row, contest_powers, told
+    from seedbed.phases.power import ContestPower, as_row, check_difference, contest_powers, told
     from seedbed.report.writers import plain_markdown
 
-    if arguments.detect is not None and arguments.detect <= 0:
-        raise UserError(f"--detect {arguments.detect:g}: give a difference above 0, such as 0.03.")
-    found = contest_powers(locate(arguments.sweep, arguments.out), arguments.metric)
+    if arguments.seeds is not None and arguments.seeds < 1:
+        raise UserError(f"--seeds {arguments.seeds}: give 1 or more.")
+    pilot = locate(arguments.sweep, arguments.out)
+    found = contest_powers(pilot, arguments.metric)
     if not found:
-        metric = f" in the metric {arguments.metric!r}" if arguments.metric else ""
-        raise UserError(f"{arguments.sweep}: no contest of two systems has scores of samples{metric}; run it first.")
+        raise UserError(_why_none(arguments.sweep, pilot.plan, arguments.metric))
+    if arguments.detect is not None:
+        check_difference(arguments.detect, found)
     if arguments.json:
         rows = [as_row(own, arguments.detect, arguments.seeds or own.seeds) for own in found]
         print(json.dumps(rows, ensure_ascii=False, indent=2))
@@ -36,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             own.metric.label,
             f"{own.n} x {own.seeds}",
             could_see(own),
-            *(f"{dict(own.curve()).get(n, float('nan')):.3f}" for n in sizes),
+            *(f"{curve[n]:.3f}" if n in curve else "-" for curve in [dict(own.curve())] for n in sizes),
         ]
         for own in found
     ]
@@ -48,3 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
         for own in found:
             print(f"  {own.pair.title}: {told(own, arguments.detect, arguments.seeds or own.seeds)}")
     return EXIT_OK
+
+
+def _why_none(sweep: str, plan: Plan, metric: str | None) -> str:
+    """Why there is nothing to tell, and what to do."""
+    known = {m.name: m for suite in dict.fromkeys(cell.suite for cell in plan.cells) for m in plan.metrics(suite)}
+    if metric is not None and metric not in known:
+        return f"{sweep}: unknown metric {metric!r}; {nearest(metric, known)}"
+    if metric is not None and known[metric].kind == "pooled":
+        return f"{sweep}: {metric!r} is a figure of whole cells; take a metric that samples have."
+    return f"{sweep}: no contest of two systems has scores of samples; run it first, with two systems or more."

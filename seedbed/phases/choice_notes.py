@@ -32,8 +32,7 @@ def _note(store: Store, plan: Plan, cells: list[Cell]) -> str | None:
     spreads = [spread for log in logs if log and (spread := observed_spread(log[0], log[1:])) is not None]
     n = max((len(own) for log in logs for own in log), default=0)
     spread = math.sqrt(sum(own**2 for own in spreads) / len(spreads)) if spreads else None
-    text = too_few(" and ".join(spec.chooses_by), n, spread) if n else None
-    return f"{resolved.optimizer_name} {text}" if text else None
+    return too_few(resolved.optimizer_name, " and ".join(spec.chooses_by), n, spread) if n else None
 
 
 def _scores(folder: Path, splits: tuple[Split, ...]) -> list[Scores]:

@@ -117,6 +117,17 @@ def matched(pilots: Sequence[ContestPower], plan: Plan) -> Iterator[tuple[Pair, 
         yield pair, by_name.get((pair.suite, *pair.names.values()))
 
 
+def check_difference(difference: float, powers: Sequence[ContestPower] = ()) -> None:
+    """Refuse what no contest could show."""
+    if not 0 < difference < math.inf:
+        raise UserError(f"--detect {difference:g}: give a difference above 0, such as 0.03.")
+    for power in powers:
+        low, high = power.metric.range or (0.0, math.inf)
+        if difference > high - low:
+            what = f"{power.metric.label} runs from {low:g} to {high:g}, so no difference is above {high - low:g}"
+            raise UserError(f"--detect {difference:g}: {what}; give a smaller one.")
+
+
 def told(power: ContestPower, difference: float, seeds: int) -> str:
     """`5 seeds x 220 samples, $14 (range 180-290)`, and why fewer seeds would not do."""
     if power.pilot.blind:

@@ -158,6 +158,8 @@ class OptimizerSpec:
     """Roles, beside `task`, whose models it calls; they become part of the cell id."""
     chooses_by: tuple[Split, ...] = ("val",)
     """Splits on whose examples it chooses between candidates; none where it does not choose."""
+    most_examples: int | None = None
+    """How many of them it takes at most; null for all."""
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -169,6 +171,8 @@ _ACCEPTED = 0.35
 """Share of GEPA's proposals that improve their minibatch and are then scored on the whole val split, about."""
 _MIPRO = {"MIPROv2-Light": 6, "MIPROv2-Heavy": 18}
 """Candidates that DSPy's `auto` modes take."""
+_MIPRO_VAL = {"MIPROv2-Light": 100, "MIPROv2-Heavy": 1000}
+"""Val examples that they take at most."""
 _MIPRO_NEW = 0.65
 """Share of MIPROv2's trials that are not a combination it had before, about."""
 _MIPRO_FULL_VAL = 50
@@ -202,7 +206,7 @@ def _mipro(size: SearchSize) -> Budget:
     demos = size.options.max_bootstrapped_demos + size.options.max_labeled_demos > 0
     variables = size.predictors * (2 if demos else 1)
     trials = int(max(2 * variables * math.log2(n), 1.5 * n))
-    val = min(size.n_val, {6: 100, 18: 1000}[n])
+    val = min(size.n_val, _MIPRO_VAL[size.name])
     bootstraps = min(size.n_train, 12) * (n - 2) // 2 if demos else 0
     scored = (trials + 1) * val if val <= _MIPRO_FULL_VAL else 35 * trials + val * (trials // 5 + 2)
     proposals = size.predictors * (n // 2 if demos else n) * 3 + min(10, math.ceil(size.n_train / 10)) + 1
@@ -232,8 +236,10 @@ _KNOWN: dict[str, OptimizerSpec] = {
         OptimizerSpec("GEPA-N", f"{_HERE}.gepa:gepa", GepaOptions, _gepa),
         OptimizerSpec("GEPA", f"{_HERE}.gepa:gepa", GepaBudgetOptions, _gepa),
         OptimizerSpec("GEPA-MERGE", f"{_HERE}.gepa:gepa", GepaBudgetOptions, _gepa),
-        OptimizerSpec("MIPROv2-Light", f"{_HERE}.others:mipro", MiproOptions, _mipro),
-        OptimizerSpec("MIPROv2-Heavy", f"{_HERE}.others:mipro", MiproOptions, _mipro),
+        *(
+            OptimizerSpec(name, f"{_HERE}.others:mipro", MiproOptions, _mipro, most_examples=most)
+            for name, most in _MIPRO_VAL.items()
+        ),
         OptimizerSpec(
             "BootstrapFewShot", f"{_HERE}.others:bootstrap", BootstrapOptions, _bootstrap, roles=(), chooses_by=()
         ),

@@ -87,18 +87,23 @@ class Plan:
         """Read every file of cases now, so that a broken one is refused before anything runs; returns what their
         loaders warn of, and of which searches they are too small, the benchmark's name in front."""
         told = [f"{c.suite} · {c.benchmark}: {text}" for c in self.cells for text in self.benchmark(c).warnings]
-        small = [f"{c.suite} · {c.benchmark}: {text}" for c in self.cells for text in self._few_to_choose_by(c)]
-        return list(dict.fromkeys([*told, *small]))
+        return list(dict.fromkeys([*told, *self._few_to_choose_by()]))
 
-    def _few_to_choose_by(self, cell: Cell) -> Iterator[str]:
-        """Examples that cannot tell the candidates of the cell's search apart."""
-        spec = self.resolve(cell).optimizer_spec
-        if spec is None or not spec.chooses_by:
-            return
-        n = sum(len(getattr(self.benchmark(cell), split)) for split in spec.chooses_by)
-        text = too_few(" and ".join(spec.chooses_by), n)
-        if text is not None:
-            yield f"{self.resolve(cell).optimizer_name} {text}."
+    def _few_to_choose_by(self) -> Iterator[str]:
+        """Of each benchmark, the searches whose candidates its examples cannot tell apart."""
+        searches: dict[tuple[str, str, str, int], dict[str, None]] = {}
+        for cell in self.cells:
+            resolved = self.resolve(cell)
+            spec = resolved.optimizer_spec
+            if spec is None or not spec.chooses_by:
+                continue
+            n = sum(len(getattr(self.benchmark(cell), split)) for split in spec.chooses_by)
+            taken = n if spec.most_examples is None else min(n, spec.most_examples)
+            key = (cell.suite, cell.benchmark, " and ".join(spec.chooses_by), taken)
+            searches.setdefault(key, {})[resolved.optimizer_name] = None
+        for (suite, benchmark, examples, n), names in searches.items():
+            if (text := too_few(" and ".join(names), examples, n)) is not None:
+                yield f"{suite} · {benchmark}: {text}."
 
     def experiment(self, cell: Cell) -> Experiment:
         return self.config.experiments[cell.experiment]

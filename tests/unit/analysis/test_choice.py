@@ -21,19 +21,21 @@ def test_what_n_examples_can_show_is_shown_in_four_of_five_searches(n: int, spre
 
 def test_one_example_shows_nothing() -> None:
     assert shown_by(1, 0.5) is None
-    assert "can show no difference at all" in (too_few("val", 1) or "")
+    assert "can show no difference at all" in (too_few("GEPA-5", "val", 1) or "")
 
 
 def test_few_examples_are_named_with_what_they_show_and_how_many_would_do() -> None:
-    said = too_few("val", 24) or ""
-    assert "by 24 val examples, which can show a difference of 0.30 or more" in said
+    said = too_few("GEPA-5", "val", 24) or ""
+    assert "candidates of GEPA-5 are chosen by 24 val examples, which can show a difference of 0.30 or more" in said
     assert said.endswith(f"{examples_for(0.1, 0.5)} show 0.1")
 
 
 def test_nothing_is_said_where_examples_are_enough() -> None:
     enough = examples_for(0.1, 0.5)
-    assert too_few("val", enough + 5) is None
-    assert too_few("val", 24, spread=0.1) is None, "a spread that was seen counts for more than one that is assumed"
+    assert too_few("GEPA-5", "val", enough + 5) is None
+    assert too_few("GEPA-5", "val", 24, spread=0.1) is None, (
+        "a spread that was seen counts for more than one that is assumed"
+    )
 
 
 def test_the_spread_is_that_of_differences_from_the_base_program() -> None:

@@ -32,5 +32,5 @@ def test_a_search_that_chose_by_few_examples_is_named_by_the_spread_it_showed(tm
         if cell.optimised:
             ready.phase(cell, "optimise")
     (note,) = choice_notes(Store(ready.root), ready.plan)
-    assert note.startswith("AIMEBench · m · CoT+COPRO: COPRO chooses between candidates by 18 train examples")
+    assert note.startswith("AIMEBench · m · CoT+COPRO: candidates of COPRO are chosen by 18 train examples")
     assert "as seen" in note

@@ -52,6 +52,8 @@ def test_a_plan_is_told_from_the_newest_run_of_its_sweep(finished: Path, capsys:
     ("arguments", "words"),
     [
         (["--detect", "0"], "above 0"),
+        (["--detect", "nan"], "above 0"),
+        (["--detect", "1.5"], "runs from 0 to 1, so no difference is above 1"),
         (["--pilot", "toys"], "add --detect"),
         (["--detect", "0.1", "--pilot", "nobody"], "no finished run of 'nobody'"),
     ],
@@ -62,6 +64,23 @@ def test_what_cannot_be_planned_is_said(
     config, out = finished.parents[3] / "toys.yaml", str(finished.parents[2])
     assert main(["plan", str(config), "--out", out, *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seeds", "0"], "--seeds 0: give 1 or more"),
+        (["--metric", "rigth"], "did you mean 'right'"),
+        (["--metric", "f1"], "a figure of whole cells"),
+        (["--detect", "inf"], "above 0"),
+    ],
+)
+def test_what_power_cannot_tell_is_said(
+    finished: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    out = str(finished.parents[2])
+    assert main(["power", "toys", "--out", out, *arguments]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_one_seed_of_what_seeds_make_promises_nothing(finished: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -155,8 +156,9 @@ def test_stop_is_refused_where_no_plateau_shows_and_those_that_can_are_named(tmp
 
 
 def test_a_val_split_too_small_to_choose_by_is_warned_of_with_its_size(tmp_path: Path) -> None:
-    (warning,) = _plan(tmp_path, "[Baseline, GEPA-5]").load_benchmarks()
-    assert warning.startswith("prompt_optimization · AIMEBench: GEPA-5 chooses between candidates by 24 val examples,")
+    (warning,) = _plan(tmp_path, "[Baseline, GEPA-5, GEPA-9]").load_benchmarks()
+    said = "prompt_optimization · AIMEBench: candidates of GEPA-5 and GEPA-9 are chosen by 24 val examples,"
+    assert warning.startswith(said)
 
 
 def test_the_splits_are_those_that_an_optimizer_chooses_by(tmp_path: Path) -> None:
@@ -164,4 +166,15 @@ def test_the_splits_are_those_that_an_optimizer_chooses_by(tmp_path: Path) -> No
     assert [text.partition(" by ")[2].partition(",")[0] for text in warnings] == [
         "42 train and val examples",
         "18 train examples",
+    ]
+
+
+def test_examples_that_an_optimizer_does_not_take_do_not_count(tmp_path: Path) -> None:
+    rows = [{"id": f"r{i}", "question": f"Is {i} even?", "answer": "yes"} for i in range(900)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    mine = "{name: mine, path: rows.jsonl, inputs: [question], answer: answer, split: true}"
+    custom = {"suite": "custom", "benchmark": mine, "system": "{name: qa, prompt: 'Answer. {question}'}"}
+    said = _plan(tmp_path, "[GEPA-5, MIPROv2-Light]\n    scorers: [exact]", **custom).load_benchmarks()
+    assert [text.partition(", which")[0] for text in said] == [
+        "custom · mine: candidates of MIPROv2-Light are chosen by 100 val examples"
     ]

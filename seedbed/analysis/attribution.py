@@ -170,8 +170,7 @@ def _tested(
             tidy(float(column.mean())) if n else math.nan,
             finite(float(low[place])),
             finite(float(high[place])),
-            # A part that changed no sample can be shown to have done nothing whatever the level: it costs the others no
-            # share of it (Tarone).
+            # At no level could a part be named that moved no sample: it takes no share of it from the others (Tarone).
             None if math.isnan(p[place]) or not column.any() else tidy(float(p[place])),
             n,
         )

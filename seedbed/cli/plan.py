@@ -46,6 +46,7 @@ def _detected(
     plan: Plan, root: Path, arguments: argparse.Namespace
 ) -> tuple[list[str], list[dict[str, object]]] | None:
     """What seeing a difference takes, for each contest: in words and as data; None where nobody asks."""
+    from seedbed.phases.contest_values import pairs_of
     from seedbed.phases.power import as_row, check_difference, contest_powers, find_pilot, matched, told
 
     difference: float | None = arguments.detect
@@ -66,10 +67,9 @@ def _detected(
             words = f"{power.metric.label}: {told(power, difference, seeds)}"
             rows.append(as_row(power, difference, seeds))
         lines.append(f"  {pair.title}: {words}")
-    return lines if len(lines) > 1 else [
-        *lines,
-        "  the config has no contest: it takes two systems of a benchmark",
-    ], rows
+    if not any(pairs_of(plan)):
+        lines.append("  the config has no contest: that takes two systems on one benchmark")
+    return lines, rows
 
 
 def _show(plan: Plan, found: SweepForecast) -> None:

@@ -140,14 +140,14 @@ def forecast(plan: Plan, root: Path, *, fresh: bool = False, probes: Path | None
 
 
 def _may_stop(plan: Plan, found: Mapping[str, Forecast]) -> dict[str, Forecast]:
-    """Contests that may be decided at any look take no more than one at least, and those that have begun nothing."""
+    """At least, contests end at their first look; where something is answered, nothing more may be needed."""
     return {cell: _from_first_look(plan, plan.cell(cell), own) for cell, own in found.items()}
 
 
 def _from_first_look(plan: Plan, cell: Cell, own: Forecast) -> Forecast:
     looks = plan.looks(cell)
     if looks is None or cell.optimised:
-        return own  # a search is made whole, and how much of it all that is nobody knows
+        return own  # a search is made whole, and what share of all calls it has nobody knows
     share = 0.0 if own.known_calls else looks.ends[0] / looks.planned
     return replace(
         own,

@@ -197,6 +197,59 @@ def seedbed(url: str, total: int, concurrency: int, *, ledger: bool = True) -> d
     return found
 
 
+def seedbed_phase(url: str, total: int, concurrency: int, *, processes: int = 1) -> dict[str, float]:
+    """A whole generate phase: from the cases to the files, in one process or in several. The CPU is that of all."""
+    from seedbed.lm.runtime import close_runtimes
+    from seedbed.phases.prepare import prepare
+    from seedbed.phases.run import run_phase
+    from seedbed.storage.yamlfile import YamlFile
+    from seedbed.sweep.config import check_config
+    from seedbed.sweep.plan import make_plan
+
+    with tempfile.TemporaryDirectory() as folder:
+        config = {
+            "name": "bench",
+            "seeds": [0],
+            "models": {"m": _model(url, concurrency)},
+            "budget": {"max_usd": 1e6, "max_usd_per_cell": 1e6},
+            "experiments": [
+                {
+                    "suite": "questions",
+                    "models": ["m"],
+                    "benchmarks": ["warm_up", {"name": "questions", "limit": total}],
+                    "systems": ["think"],
+                }
+            ],
+            "plugins": ["bench.question_suite"],
+            "runner": {"processes": processes},
+        }
+        source = YamlFile(Path("bench.yaml"), config, {})
+        plan = make_plan(check_config(source), source)
+        run = str(prepare(plan, Path(folder)))
+        warm_up, questions = plan.cells
+        run_phase(run, warm_up.id, "generate")
+        cpu, began = _cpu_with_helpers(), time.perf_counter()
+        run_phase(run, questions.id, "generate")
+        took = time.perf_counter() - began
+        used = _cpu_with_helpers() - cpu
+        close_runtimes()
+    return {"rps": total / took, "cpu_ms": used * 1000 / total, "rss_mb": rss_mb()}
+
+
+def seedbed_two(url: str, total: int, concurrency: int) -> dict[str, float]:
+    return seedbed_phase(url, total, concurrency, processes=2)
+
+
+def _cpu_with_helpers() -> float:
+    """Of this process and of those it started, which have not ended."""
+    ticks = 0
+    for file in Path("/proc/self/task").glob("*/children"):
+        for pid in file.read_text(encoding="utf-8").split():
+            fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return cpu_s() + ticks / os.sysconf("SC_CLK_TCK")
+
+
 def seedbed_without_ledger(url: str, total: int, concurrency: int) -> dict[str, float]:
     """Not a way to run Seedbed: shows what the ledger costs."""
     return seedbed(url, total, concurrency, ledger=False)
@@ -235,16 +288,18 @@ def _runtime(folder: Path, url: str, concurrency: int) -> Any:
     from seedbed.lm.runtime import LMRuntime
     from seedbed.sweep.model_config import ModelConfig
 
-    model = ModelConfig.model_validate(
-        {
-            "model": "openai/loop",
-            "api_base": url,
-            "max_tokens": 200,
-            "price": {"input": 0.4, "output": 1.6},
-            "limits": {"concurrency": concurrency},
-        }
-    )
+    model = ModelConfig.model_validate(_model(url, concurrency))
     return LMRuntime(f"sqlite:///{folder}/ledger.sqlite", {"m": model})
+
+
+def _model(url: str, concurrency: int) -> dict[str, Any]:
+    return {
+        "model": "openai/loop",
+        "api_base": url,
+        "max_tokens": 200,
+        "price": {"input": 0.4, "output": 1.6},
+        "limits": {"concurrency": concurrency},
+    }
 
 
 def _disable_ledger(runtime: Any) -> None:
@@ -278,6 +333,8 @@ def _numbers(total: int) -> list[int]:
 CONTENDERS: dict[str, Callable[[str, int, int], dict[str, float]]] = {
     "aiohttp": bare_aiohttp,
     "seedbed": seedbed,
+    "seedbed_phase": seedbed_phase,
+    "seedbed_two": seedbed_two,
     "seedbed_gateway": seedbed_gateway,
     "seedbed_without_ledger": seedbed_without_ledger,
     "seedbed_memory": seedbed_memory,

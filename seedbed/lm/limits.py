@@ -66,9 +66,10 @@ class Limiter:
         """How many calls may be in flight now."""
         return max(1, int(self._allowed))
 
-    def share(self, peers: int) -> None:
-        """Take this process's part of limits that `peers` processes share, where the config says they do."""
-        parts = peers if self._limits.scope == "sweep" else 1
+    def share(self, peers: float, processes: int = 1) -> None:
+        """Take this process's part: of limits that all of a ledger share, one of `peers`, and of limits that hold for
+        a sweep's process, one of the `processes` over which its samples are spread."""
+        parts = peers if self._limits.scope == "sweep" else processes
         self._most = max(1.0, float(self._limits.concurrency // parts))
         self._bound()
         self._allowed = min(self._allowed, self._max) if self._last_back_off > 0 else self._max
@@ -77,6 +78,11 @@ class Limiter:
         if self._tokens and self._limits.tpm:
             self._tokens.set_rate(self._limits.tpm / parts)
         self._wake()
+
+    @property
+    def over(self) -> bool:
+        """Whether more calls are in flight than may be now, as after a share became smaller."""
+        return self._in_flight > self.allowed
 
     async def slot(self) -> Slot:
         """Wait for one of the model's slots."""

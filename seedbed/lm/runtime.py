@@ -34,6 +34,7 @@ logger = logging.getLogger("seedbed.lm")
 
 _THREADS = 64
 _CLOSE_S = 10.0
+_ROOM_S = 0.02
 
 
 class LMRuntime:
@@ -48,6 +49,7 @@ class LMRuntime:
         self._limiters: dict[str, Limiter] = {}
         self._stops = StopSignal()
         self._closed = False
+        self._processes, self._members = 1, 1
         self.loop = asyncio.new_event_loop()
         # Systems without an async form, and optimizers' helpers, run here; asyncio's own executor has six threads.
         self._threads = LoopExecutor(_THREADS, thread_name_prefix="seedbed")
@@ -102,6 +104,10 @@ class LMRuntime:
         """Start no new call. Calls in flight may still end; the first reason is the one reported."""
         self._stops.stop(reason)
 
+    def stop_cell(self, cell: str, reason: SeedbedError) -> None:
+        """The same for one cell; the others go on."""
+        self._stops.stop_cell(cell, reason)
+
     def check_stop(self, cell: str | None = None) -> None:
         """Raise the reason if the runtime, or this cell of it, was stopped."""
         self._stops.check(cell)
@@ -117,6 +123,22 @@ class LMRuntime:
     def batches(self) -> Batches:
         """Calls that wait for batches."""
         return self._attempts.batches
+
+    async def divide(self, processes: int, members: int) -> None:
+        """Make calls as one of `processes` that share what a process may send, and wait until no more are in flight
+        than that. `members` are those of the ledger's peers that are this process or help it: while it works alone it
+        has their parts too."""
+        self._processes, self._members = processes, members
+        self._share()
+        while any(limiter.over for limiter in self._limiters.values()):  # noqa: ASYNC110
+            await asyncio.sleep(_ROOM_S)
+
+    def help(self, processes: int, *, known: bool) -> None:
+        """This process is one of several that work for a sweep, for good. `known`: everybody at work on the ledger has
+        made room for it."""
+        self._processes = self._members = processes
+        if known:
+            self.ledger.known_from = 0.0
 
     async def turn(self) -> None:
         """Wait for a turn on the loop: for who starts work that is one of many."""
@@ -192,7 +214,10 @@ class LMRuntime:
         key = f"{name} {batched} {listed}"
         if key not in self._states:
             model, price = self._models[name], self._prices[name]
-            limiter = self._limiters.setdefault(name, Limiter(model.limits, self.ledger.peers, self.ledger.known_from))
+            if name not in self._limiters:
+                self._limiters[name] = Limiter(model.limits, known_from=self.ledger.known_from)
+                self._limiters[name].share(*self._parts())
+            limiter = self._limiters[name]
             worst = WorstCase.of(model, price, batch=batched) if price else None
             lane = self._attempts.batches.lane(model) if model.batch_protocol else None
             self._states[key] = ModelState(limiter, price, worst, model.provider, lane, batched, listed)
@@ -202,13 +227,20 @@ class LMRuntime:
         price = self._prices.get(scope.model)
         return price.cost(usage, batch=self._models[scope.model].is_batched(scope.phase)) if price else None
 
-    def _on_peers(self, peers: int) -> None:
-        def share() -> None:
-            for limiter in self._limiters.values():
-                limiter.share(peers)
-
+    def _on_peers(self, _peers: int) -> None:
         if not self._closed:
-            self.loop.call_soon_threadsafe(share)
+            self.loop.call_soon_threadsafe(self._share)
+
+    def _share(self) -> None:
+        for limiter in self._limiters.values():
+            limiter.share(*self._parts())
+
+    def _parts(self) -> tuple[float, int]:
+        """Into how many parts limits are cut: those of the whole ledger, and those of this process with its helpers.
+        Helpers are peers too, but those that just start are not counted yet."""
+        peers = self.ledger.peers
+        shared = max(peers, self._processes) if self._processes > 1 else max(1.0, peers / self._members)
+        return shared, self._processes
 
     async def _wind_up(self) -> None:
         current = asyncio.current_task()

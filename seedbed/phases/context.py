@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -238,6 +239,13 @@ class CellContext:
         return Binding(scope, model, tuple(caps), self.resolved.normalise)
 
     async def each(self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]]) -> list[R]:
+        done = count(1)
+        return await self.each_telling(cases, work, lambda: report(self.cell, self.phase, next(done), len(cases)))
+
+    async def each_telling(
+        self, cases: Sequence[Case], work: Callable[[Case], Awaitable[R]], tell: Callable[[], None]
+    ) -> list[R]:
+        """`each`, for who tells on their own how far it has come: `tell` is called after every case."""
         results: dict[str, R] = {}
 
         async def one(case: Case) -> None:
@@ -246,7 +254,7 @@ class CellContext:
                 results[case.sample_id] = await work(case)
             finally:
                 CURRENT_SAMPLE.reset(token)
-            report(self.cell, self.phase, len(results), len(cases))
+            tell()
 
         models = [self.resolved.model(role)[1] for role in self._roles()]
         at_once = max(m.batch.max_waiting if m.is_batched(self.phase) else m.limits.concurrency for m in models)

@@ -14,8 +14,8 @@ from typing import Any
 
 from seedbed.lm.ledger import Cap
 from seedbed.lm.runtime import Binding, LMRuntime
+from seedbed.phases.answer import answer_cases
 from seedbed.phases.context import CellContext, SweepRun
-from seedbed.phases.generate import answer_cases
 from seedbed.phases.optimise import PROGRAM
 from seedbed.phases.score import score_answers
 from seedbed.storage.store import Store

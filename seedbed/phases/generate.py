@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seedbed.errors import CellFailed
 from seedbed.phases.context import CellContext
-from seedbed.phases.optimise import load_program
-from seedbed.phases.predict import predict
+from seedbed.phases.spread import answer_spread
 from seedbed.phases.times import write_rows
 from seedbed.phases.uncounted import counted, warn_uncounted
 from seedbed.storage.store import write_json
-from seedbed.suite import GENERATE_TIMES, Case, Failure, Prediction, resolve
+from seedbed.suite import GENERATE_TIMES, Failure
 
 _CHANCE = 5
 """Fewer failures than this among the few samples of an early look say nothing of their share."""
@@ -26,7 +24,7 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
     """Writes config.json and predictions.jsonl, a row a case in the order of the benchmark."""
     cases = context.benchmark.test
     new = [case for case in cases if case.sample_id not in context.kept]
-    made = {p.sample_id: p for p in context.runtime.run(answer_cases(context, new))}
+    made = {p.sample_id: p for p in context.runtime.run(answer_spread(context, new))}
     predictions = [made.get(case.sample_id) or context.kept[case.sample_id] for case in cases]
     failures = [p for p in predictions if isinstance(p, Failure)]
     # What a system's own answer brought about is scored: it is no reason to give the cell up.
@@ -47,25 +45,6 @@ def generate(context: CellContext, folder: Path) -> tuple[list[str], dict[str, A
         "excluded": dict(context.benchmark.excluded),
         "usage": usage,
     }
-
-
-async def answer_cases(context: CellContext, cases: Sequence[Case]) -> list[Prediction]:
-    """Put cases to the cell's system, all at once; how each ended, in their order."""
-    import dspy
-
-    from seedbed.lm.adapter import quick_adapter
-
-    resolved = context.resolved
-    with dspy.context(lm=context.lm("task"), adapter=quick_adapter(), disable_history=True, track_usage=False):
-        system = resolve(resolved.system_spec.build)(context, resolved.system_options)
-        if context.cell.optimised:
-            load_program(system, context.folder)
-        try:
-            return await context.each(cases, partial(predict, system))
-        finally:
-            close = getattr(system, "aclose", None)
-            if close is not None:
-                await close()
 
 
 def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str, Any]]) -> None:

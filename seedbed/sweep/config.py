@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -181,11 +182,25 @@ class RunnerConfig(Frozen):
     """Cells worked on at once."""
     address: str | None = None
     """Of the cluster (tcp://HOST:8786 for Dask, ray://HOST:10001 for Ray); null starts one on this machine."""
+    processes: Literal["auto"] | Annotated[int, Field(ge=1, le=256)] = 1
+    """Over how many processes of this machine the samples of a cell are spread while they are answered; `auto` takes
+    one a core. For calls that come back so fast, and so many at once, that one core is the limit."""
 
     @property
     def remote(self) -> bool:
         """Whether phases run in other processes than the flow."""
         return self.kind != "threads"
+
+    @property
+    def cores(self) -> int:
+        """The number of processes."""
+        return (os.cpu_count() or 1) if self.processes == "auto" else self.processes
+
+    @model_validator(mode="after")
+    def _processes_of_one_machine(self) -> RunnerConfig:
+        if self.processes != 1 and self.remote:
+            raise ValueError("processes belongs to kind: threads; the workers of a cluster are its processes")
+        return self
 
     @model_validator(mode="after")
     def _address_of_a_cluster(self) -> RunnerConfig:

@@ -78,8 +78,8 @@ class Ledger:
         """Entries handed to the thread and not yet answered. As long as there are any, it gets all others too: they
         are written in the order they came."""
         self._handing = threading.Lock()
-        with self._room(url), self.engine.begin() as connection:
-            self._look_around(connection)
+        with self._room(url):
+            self.look_around()
         self.known_from = time.monotonic() + (_INTRODUCTION_S if self.peers > 1 else 0.0)
         """From this moment of the monotonic clock on, those that were at work before know of this process."""
         self._thread = threading.Thread(target=self._run, name="seedbed-ledger", daemon=True)
@@ -95,6 +95,12 @@ class Ledger:
     def end(self, item: End) -> asyncio.Future[None]:
         """Put the outcome on record. When the future is done, it is committed; it is written even if nobody waits."""
         return self._submit(item)
+
+    def look_around(self) -> int:
+        """How many processes are at work on the ledger now; what a dead one had in flight is lost."""
+        with self.engine.begin() as connection:
+            self._look_around(connection)
+        return self.peers
 
     def close(self) -> None:
         """Write what is queued and stop."""

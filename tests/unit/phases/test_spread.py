@@ -1,0 +1,102 @@
+"""Samples of a cell over several processes: the same files as from one, and one process where several cannot be."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from seedbed.errors import BudgetReached, UserError
+from seedbed.lm.ledger.database import open_database, reading, sqlite_url
+from seedbed.lm.runtime import close_runtimes
+from seedbed.phases.context import CellContext, open_run
+from seedbed.phases.spread import _processes  # pyright: ignore[reportPrivateUsage]
+from tests.support.cells import Prepared, prepared
+from tests.support.loopback import Loopback
+from tests.support.spreading import held_until_writers, writers
+from tests.support.sweeps import OFFLINE, SWEEP
+
+pytestmark = pytest.mark.slow
+
+SPREAD = "runner={kind: threads, processes: 3}"
+
+
+def _sweep(folder: Path, server: Loopback, *overrides: str) -> Prepared:
+    folder.mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[2] / "support" / "loop_suite.py", folder)
+    config = folder / "loop.yaml"
+    config.write_text(SWEEP.format(url=server.url).replace("limit: 12", "limit: 40"), encoding="utf-8")
+    return prepared(config, folder / "out", ["seeds=[0]", *overrides])
+
+
+def _generated(sweep: Prepared) -> list[tuple[bytes, dict[str, Any]]]:
+    """Of every cell: its answers, and its account."""
+    try:
+        found: list[tuple[bytes, dict[str, Any]]] = []
+        for cell in sweep.plan.cells:
+            result = sweep.phase(cell, "generate")
+            told = {name: value for name, value in result.items() if name != "execution"}
+            found.append(((sweep.folder(cell) / "predictions.jsonl").read_bytes(), told))
+        return found
+    finally:
+        close_runtimes()
+
+
+def test_answers_and_account_of_three_processes_are_those_of_one(tmp_path: Path) -> None:
+    with Loopback(faults={"empty": 0.1}, latency_s=0.05) as server:
+        one = _generated(_sweep(tmp_path / "one", server))
+        asked = server.books.by_body.copy()
+        server.books.by_body.clear()
+        spread = _sweep(tmp_path / "three", server, SPREAD)
+        server.watch = held_until_writers(spread.root / "ledger.sqlite", 3)
+        three = _generated(spread)
+    assert three == one
+    assert server.books.by_body == asked
+    assert writers(spread.root / "ledger.sqlite") > 1
+
+
+def test_samples_of_the_offline_model_may_be_spread(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(OFFLINE.replace("limit: 6", "limit: 20"), encoding="utf-8")
+    one = _generated(prepared(config, tmp_path / "one", ["seeds=[0]"]))
+    assert _generated(prepared(config, tmp_path / "two", ["seeds=[0]", SPREAD])) == one
+
+
+def test_a_budget_that_is_reached_stops_all_processes_below_the_cap(tmp_path: Path) -> None:
+    with Loopback() as server:
+        sweep = _sweep(tmp_path / "s", server, SPREAD, "budget={max_usd: 0.03}")
+        server.watch = held_until_writers(sweep.root / "ledger.sqlite", 3)
+        with pytest.raises(BudgetReached, match=r"past \$0\.03"):
+            _generated(sweep)
+        engine = open_database(sqlite_url(sweep.root / "ledger.sqlite"))
+        with reading(engine) as connection:
+            spent, paid = connection.execute(text("SELECT SUM(spent_usd), COUNT(*) FROM attempts")).one()
+        engine.dispose()
+    assert 0 < spent <= 0.03
+    assert paid == server.books.requests
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["models.m.limits={concurrency: 1}"],
+        ["models.m.limits={start: 4, concurrency: 64}"],
+        ["models.m.service=batch"],
+        ["experiments.0.benchmarks.0.limit=8"],
+        ["runner={kind: threads}"],
+    ],
+    ids=["one call at once", "calls at once are searched", "batches", "few samples", "not asked for"],
+)
+def test_a_cell_stays_in_one_process_where_several_cannot_help(tmp_path: Path, overrides: list[str]) -> None:
+    with Loopback() as server:
+        sweep = _sweep(tmp_path / "s", server, SPREAD, *overrides)
+        context = CellContext(open_run(sweep.run), sweep.plan.cells[0], "generate")
+        assert _processes(context, len(context.benchmark.test)) == 1
+
+
+def test_processes_on_a_cluster_are_refused(tmp_path: Path) -> None:
+    with Loopback() as server, pytest.raises(UserError, match=r"loop\.yaml.*runner.*belongs to kind: threads"):
+        _sweep(tmp_path / "s", server, "runner={kind: dask, processes: 2}")

@@ -18,6 +18,7 @@ from typing import Any
 Ask = Callable[[int], Awaitable[Any]]
 
 WARM_UP = 64
+_WARM_UP_CELLS = 300
 _KEY = "BENCH_KEY"
 
 
@@ -209,7 +210,7 @@ def seedbed_phase(url: str, total: int, concurrency: int, *, processes: int = 1)
     with tempfile.TemporaryDirectory() as folder:
         config = {
             "name": "bench",
-            "seeds": [0],
+            "seeds": list(range(_WARM_UP_CELLS)),
             "models": {"m": _model(url, concurrency)},
             "budget": {"max_usd": 1e6, "max_usd_per_cell": 1e6},
             "experiments": [
@@ -226,14 +227,36 @@ def seedbed_phase(url: str, total: int, concurrency: int, *, processes: int = 1)
         source = YamlFile(Path("bench.yaml"), config, {})
         plan = make_plan(check_config(source), source)
         run = str(prepare(plan, Path(folder)))
-        warm_up, questions = plan.cells
-        run_phase(run, warm_up.id, "generate")
+        warm_up = [cell for cell in plan.cells if cell.benchmark == "warm_up"]
+        questions = next(cell for cell in plan.cells if cell.benchmark == "questions")
+        _until_at_work(run, [cell.id for cell in warm_up], processes)
         cpu, began = _cpu_with_helpers(), time.perf_counter()
         run_phase(run, questions.id, "generate")
         took = time.perf_counter() - began
         used = _cpu_with_helpers() - cpu
         close_runtimes()
     return {"rps": total / took, "cpu_ms": used * 1000 / total, "rss_mb": rss_mb()}
+
+
+def _until_at_work(run: str, cells: list[str], processes: int) -> None:
+    """Answer cells until all processes have, and one more."""
+    from sqlalchemy import func, select
+
+    from seedbed.lm.ledger import schema
+    from seedbed.lm.ledger.database import reading
+    from seedbed.phases.context import open_run
+    from seedbed.phases.run import run_phase
+
+    engine = open_run(run).runtime().ledger.engine
+    come = False
+    for cell in cells:
+        run_phase(run, cell, "generate")
+        if come:
+            return
+        with reading(engine) as connection:
+            writers = connection.scalar(select(func.count(schema.attempts.c.owner.distinct())))
+        come = writers == processes
+    raise RuntimeError("not all processes came to work")
 
 
 def seedbed_two(url: str, total: int, concurrency: int) -> dict[str, float]:

@@ -39,6 +39,8 @@ from seedbed.lm.ledger.url import explain, parse, shown
 logger = logging.getLogger("seedbed.lm")
 
 _MAX_BATCH = 512
+_LOOP_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.016)
+"""Before the loop leaves to the thread what another process's writing keeps from being written."""
 _PAUSES_S = (0.05, 0.2, 0.8)
 _SERVER_PAUSES_S = (*_PAUSES_S, 3.0, 8.0, 15.0)
 """A server that is started anew is waited for: an answer that cannot be recorded is lost, and may be paid again."""
@@ -74,6 +76,8 @@ class Ledger:
         """What the loop writes with; None where only the thread may."""
         self._collected: list[_Entry] = []
         """What came in this pass of the loop and is written at its end."""
+        self._waited = 0
+        """How often that was put off, for another process's writing."""
         self._with_thread = 0
         """Entries handed to the thread and not yet answered. As long as there are any, it gets all others too: they
         are written in the order they came."""
@@ -149,15 +153,21 @@ class Ledger:
                 try:
                     results = self._transaction(self._nowait, [item for item, _ in batch])
                 except Exception as error:
-                    # Another process writes just now, or a row is bad. The thread has the time to wait and to find out.
+                    if _is_busy(error) and self._waited < len(_LOOP_PAUSES_S):
+                        # Another process writes, for a millisecond or two. What comes meanwhile goes with the rest.
+                        asyncio.get_running_loop().call_later(_LOOP_PAUSES_S[self._waited], self._write_collected)
+                        self._waited += 1
+                        return
+                    # A row is bad, or the other takes long. The thread has the time to wait and to find out.
                     logger.debug("left to the ledger's thread: %s", error)
                 else:
-                    self._collected = []
+                    self._collected, self._waited = [], 0
                     _set_all([(future, result) for (_, future), result in zip(batch, results, strict=True)])
                     return
             self._hand_over()
 
     def _hand_over(self) -> None:
+        self._waited = 0
         self._with_thread += len(self._collected)
         for entry in self._collected:
             self._queue.put(entry)
@@ -270,6 +280,11 @@ class Ledger:
             except RuntimeError:
                 # The loop was closed meanwhile: its callers are gone, the record is made.
                 logger.debug("a loop was closed before its ledger answers came")
+
+
+def _is_busy(error: Exception) -> bool:
+    """Whether another process writes to the file just now."""
+    return getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _is_full(error: Exception) -> bool:

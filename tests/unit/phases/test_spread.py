@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from seedbed.errors import BudgetReached, UserError
-from seedbed.lm.ledger.database import open_database, reading, sqlite_url
+from seedbed.lm.ledger.database import sqlite_url
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import CellContext, open_run
 from seedbed.phases.spread import _processes  # pyright: ignore[reportPrivateUsage]
 from tests.support.cells import Prepared, prepared
 from tests.support.loopback import Loopback
-from tests.support.spreading import held_until_writers, writers
-from tests.support.sweeps import OFFLINE, SWEEP
+from tests.support.spreading import SPREAD, held_until_writers, rows, spread_config, writers
+from tests.support.sweeps import OFFLINE
 
 pytestmark = pytest.mark.slow
 
-SPREAD = "runner={kind: threads, processes: 3}"
-
 
 def _sweep(folder: Path, server: Loopback, *overrides: str) -> Prepared:
-    folder.mkdir(parents=True)
-    shutil.copy(Path(__file__).parents[2] / "support" / "loop_suite.py", folder)
-    config = folder / "loop.yaml"
-    config.write_text(SWEEP.format(url=server.url).replace("limit: 12", "limit: 40"), encoding="utf-8")
-    return prepared(config, folder / "out", ["seeds=[0]", *overrides])
+    return prepared(spread_config(folder, server), folder / "out", list(overrides))
+
+
+def _ledger(sweep: Prepared) -> str:
+    return sqlite_url(sweep.root / "ledger.sqlite")
 
 
 def _generated(sweep: Prepared) -> list[tuple[bytes, dict[str, Any]]]:
@@ -51,11 +47,11 @@ def test_answers_and_account_of_three_processes_are_those_of_one(tmp_path: Path)
         asked = server.books.by_body.copy()
         server.books.by_body.clear()
         spread = _sweep(tmp_path / "three", server, SPREAD)
-        server.watch = held_until_writers(spread.root / "ledger.sqlite", 3)
+        server.watch = held_until_writers(_ledger(spread), 3)
         three = _generated(spread)
     assert three == one
     assert server.books.by_body == asked
-    assert writers(spread.root / "ledger.sqlite") > 1
+    assert writers(_ledger(spread)) > 1
 
 
 def test_samples_of_the_offline_model_may_be_spread(tmp_path: Path) -> None:
@@ -68,13 +64,10 @@ def test_samples_of_the_offline_model_may_be_spread(tmp_path: Path) -> None:
 def test_a_budget_that_is_reached_stops_all_processes_below_the_cap(tmp_path: Path) -> None:
     with Loopback() as server:
         sweep = _sweep(tmp_path / "s", server, SPREAD, "budget={max_usd: 0.03}")
-        server.watch = held_until_writers(sweep.root / "ledger.sqlite", 3)
+        server.watch = held_until_writers(_ledger(sweep), 3)
         with pytest.raises(BudgetReached, match=r"past \$0\.03"):
             _generated(sweep)
-        engine = open_database(sqlite_url(sweep.root / "ledger.sqlite"))
-        with reading(engine) as connection:
-            spent, paid = connection.execute(text("SELECT SUM(spent_usd), COUNT(*) FROM attempts")).one()
-        engine.dispose()
+        [(spent, paid)] = rows(_ledger(sweep), "SELECT SUM(spent_usd), COUNT(*) FROM attempts WHERE outcome = 'paid'")
     assert 0 < spent <= 0.03
     assert paid == server.books.requests
 
@@ -98,5 +91,5 @@ def test_a_cell_stays_in_one_process_where_several_cannot_help(tmp_path: Path, o
 
 
 def test_processes_on_a_cluster_are_refused(tmp_path: Path) -> None:
-    with Loopback() as server, pytest.raises(UserError, match=r"loop\.yaml.*runner.*belongs to kind: threads"):
+    with Loopback() as server, pytest.raises(UserError, match="field runner: processes belongs to kind: threads"):
         _sweep(tmp_path / "s", server, "runner={kind: dask, processes: 2}")

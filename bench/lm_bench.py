@@ -25,6 +25,8 @@ RESULTS = ROOT / "bench_results"
 CONTENDERS = {
     "aiohttp": "bare aiohttp (the limit)",
     "seedbed": "Seedbed, ledger on",
+    "seedbed_phase": "Seedbed, a phase from cases to files",
+    "seedbed_two": "Seedbed, the same phase in two processes",
     "seedbed_gateway": "Seedbed's gateway, bare aiohttp before it",
     "dspy_evaluate": "dspy.Evaluate + dspy.LM",
     "litellm": "litellm.acompletion",
@@ -33,7 +35,7 @@ CONTENDERS = {
 }
 
 
-_REPEATED = ("aiohttp", "seedbed", "seedbed_gateway", "dspy_evaluate")
+_REPEATED = ("aiohttp", "seedbed", "seedbed_phase", "seedbed_two", "seedbed_gateway", "dspy_evaluate")
 
 
 @dataclass(frozen=True)
@@ -161,13 +163,19 @@ def _report(found: dict[str, dict[str, Any]], ledger: Any, memory: Any) -> str:
             run = runs.get(name)
             cells.append(f"{run['rps']:.0f}/s, {run['cpu_ms']:.2f} ms" if run else "-")
         lines.append(f"| {title} | {' | '.join(cells)} |")
-    lines.append("\nRequests a second, CPU milliseconds a request of the calling process.\n")
+    lines.append("\nRequests a second, CPU milliseconds a request of the calling processes.\n")
     for setting, runs in found.items():
         ours = runs.get("seedbed")
         lines.extend(
             f"- {setting}: Seedbed is {ours['rps'] / runs[name]['rps']:.2f} x {CONTENDERS[name]}"
             for name in ("aiohttp", "dspy_evaluate", "inspect_ai")
             if ours and runs.get(name)
+        )
+        two = runs.get("seedbed_two")
+        lines.extend(
+            f"- {setting}: two processes are {two['rps'] / runs[name]['rps']:.2f} x {CONTENDERS[name]}"
+            for name in ("aiohttp", "seedbed_phase")
+            if two and runs.get(name)
         )
         if ours and runs.get("seedbed_gateway"):
             lines.append(f"- {setting}: the gateway is {runs['seedbed_gateway']['rps'] / ours['rps']:.2f} x Seedbed")

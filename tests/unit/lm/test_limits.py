@@ -134,6 +134,26 @@ def test_processes_of_a_sweep_share_the_limits_where_the_config_says_so() -> Non
     assert limiter.allowed == 10
 
 
+def test_processes_that_help_each_other_share_the_limits_of_one() -> None:
+    shared, own = Limiter(Limits(concurrency=12, scope="sweep")), Limiter(Limits(concurrency=12))
+    for limiter in (shared, own):
+        limiter.share(4, processes=3)
+    assert (shared.allowed, own.allowed) == (3, 4)
+
+
+def test_a_share_that_became_smaller_is_passed_until_calls_end() -> None:
+    async def work() -> None:
+        limiter = Limiter(Limits(concurrency=4))
+        slots = [await limiter.slot() for _ in range(4)]
+        limiter.share(1, processes=2)
+        assert limiter.over
+        slots[0].release()
+        slots[1].release()
+        assert not limiter.over
+
+    _run(work)
+
+
 def test_a_timeout_halves_the_number_in_flight_once_for_those_sent_together() -> None:
     async def work() -> None:
         limiter = Limiter(Limits(concurrency=16))

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import seedbed
 from seedbed.errors import BudgetReached, UserError
 from seedbed.lm.ledger.database import sqlite_url
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import CellContext, open_run
+from seedbed.phases.prepare import prepare
+from seedbed.phases.run import run_phase
 from seedbed.phases.spread import _processes  # pyright: ignore[reportPrivateUsage]
+from seedbed.storage.yamlfile import YamlFile
+from seedbed.sweep.config import check_config
+from seedbed.sweep.plan import make_plan
 from tests.support.cells import Prepared, prepared
 from tests.support.loopback import Loopback
 from tests.support.spreading import SPREAD, held_until_writers, rows, spread_config, writers
@@ -93,3 +101,35 @@ def test_a_cell_stays_in_one_process_where_several_cannot_help(tmp_path: Path, o
 def test_processes_on_a_cluster_are_refused(tmp_path: Path) -> None:
     with Loopback() as server, pytest.raises(UserError, match="field runner: processes belongs to kind: threads"):
         _sweep(tmp_path / "s", server, "runner={kind: dask, processes: 2}")
+
+
+_TOLD = threading.Event()
+
+
+def waits_for_the_other(country: str) -> str:
+    assert _TOLD.wait(200)
+    return country.upper()
+
+
+class _Hears(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        if "answered in one process" in record.getMessage():
+            _TOLD.set()
+
+
+def test_functions_of_a_notebook_are_answered_in_their_own_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cases = [{"country": f"c{n}", "answer": f"C{n}"} for n in range(20)]
+    config = {**seedbed.Experiment(cases, [waits_for_the_other]).config(), "runner": {"processes": 2}}
+    source = YamlFile(Path("the config"), config, {})
+    plan = make_plan(check_config(source), source)
+    hears = _Hears()
+    logging.getLogger("seedbed").addHandler(hears)
+    try:
+        result = run_phase(str(prepare(plan, tmp_path / "out")), plan.cells[0].id, "generate")
+    finally:
+        logging.getLogger("seedbed").removeHandler(hears)
+        close_runtimes()
+    assert (result["n"], result["n_errors"]) == (20, 0)

@@ -80,7 +80,7 @@ def main(argv: Sequence[str] = ()) -> None:
 
 @contextmanager
 def _server(latency_ms: float) -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.support.loopback", "--latency-ms", str(latency_ms)]
+    command = [sys.executable, "-m", "bench.quick_server", "--latency-ms", str(latency_ms)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:  # noqa: S603
         assert process.stdout is not None
         port = int(process.stdout.readline())

@@ -16,7 +16,7 @@ import struct
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import IO, Any
@@ -61,6 +61,10 @@ class _Job:
     cases: Mapping[str, Case]
     asked: asyncio.Queue[Message | None] = field(default_factory=asyncio.Queue)
 
+    def put(self, request: Message | None) -> None:
+        """A portion of samples, or None: no more come."""
+        self.context.runtime.loop.call_soon_threadsafe(self.asked.put_nowait, request)
+
 
 class _Helper:
     def __init__(self, replies: IO[bytes]) -> None:
@@ -81,15 +85,22 @@ class _Helper:
                 case "open":
                     self._open(request)
                 case "ask" | "close" if (job := self._jobs.get(request["job"])) is not None:
-                    given = request if request["do"] == "ask" else None
-                    job.context.runtime.loop.call_soon_threadsafe(job.asked.put_nowait, given)
+                    job.put(request if request["do"] == "ask" else None)
                 case "stop":
                     self._stop(request)
                 case "end":
-                    close_runtimes()
+                    self._end()
                     return
                 case _:
                     pass
+
+    def _end(self) -> None:
+        alive = [*self._alive.values()]  # a job that ends takes itself out
+        for job in list(self._jobs.values()):
+            job.put(None)
+        # A job asks for its runtime when it ends, which it could not have while runtimes are closed.
+        wait(alive)
+        close_runtimes()
 
     def _open(self, request: Message) -> None:
         try:
@@ -129,7 +140,8 @@ class _Helper:
         except Exception as error:
             self._reply(opening, {"failed": _sentence(error)})
         finally:
-            del self._jobs[job.number], self._alive[job.number]
+            self._jobs.pop(job.number)
+            self._alive.pop(job.number, None)
             job.context.close()
 
     async def _answer(self, job: _Job, request: Message, work: Any) -> None:

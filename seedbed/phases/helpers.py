@@ -22,7 +22,7 @@ logger = logging.getLogger("seedbed")
 
 _STARTS = 3
 """A helper that ends so often is not started again: what it died of, as too little memory, would kill the next."""
-_END_S = 5.0
+_END_S = 8.0
 
 
 class HelperGone(SeedbedError):
@@ -39,6 +39,7 @@ class Helper:
         self._reading: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._starts = 0
+        self._helped = False
 
     @property
     def alive(self) -> bool:
@@ -79,9 +80,12 @@ class Helper:
         self._process.stdin.write(packed({"do": do, **fields}))
 
     async def end(self) -> None:
-        """Let it write what is queued; one that does not end is killed."""
+        """Let it write what is queued; one that does not end, or that never came to work, is killed."""
         if self._process is None:
             return
+        if not self._helped:
+            with suppress(ProcessLookupError):
+                self._process.kill()
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.write(packed({"do": "end"}))
@@ -101,6 +105,7 @@ class Helper:
                 reply = json.loads(await process.stdout.readexactly(*LENGTH.unpack(head)))
                 if (waiting := self._waiting.get(reply["id"])) is not None and not waiting.done():
                     waiting.set_result(reply)
+                self._helped = self._helped or isinstance(reply.get("done"), list)
         except (asyncio.IncompleteReadError, OSError):
             code = await process.wait()
             ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"

@@ -157,11 +157,12 @@ class _Spread:
     async def _with(self, helper: Helper) -> None:
         context, job = self._context, self._helpers.next_job()
         names = {"folder": str(context.run.folder), "cell": context.cell.id, "execution": context.execution}
-        reply = await helper.call("open", job=job, asked=context.asked, **names)
-        if "failed" in reply:
-            logger.warning("%s: answered in one process, for another cannot: %s", context.cell.title, reply["failed"])
-            return
         try:
+            reply = await helper.call("open", job=job, asked=context.asked, **names)
+            if "failed" in reply:
+                told = "%s: answered in one process, for another cannot: %s"
+                logger.warning(told, context.cell.title, reply["failed"])
+                return
             async with self._helpers.at_work():
                 await _together([self._work(partial(self._by, helper, job)) for _ in range(_LANES)])
         finally:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +51,41 @@ def _generated(sweep: Prepared) -> list[tuple[bytes, dict[str, Any]]]:
         close_runtimes()
 
 
-def test_answers_and_account_of_three_processes_are_those_of_one(tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class _Both:
+    one: list[tuple[bytes, dict[str, Any]]]
+    three: list[tuple[bytes, dict[str, Any]]]
+    asked_by_one: Counter[str]
+    asked_by_three: Counter[str]
+    ledger: str
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> _Both:
+    """The same cells by one process and by three."""
+    folder = tmp_path_factory.mktemp("both")
     with Loopback(faults={"empty": 0.1}, latency_s=0.05) as server:
-        one = _generated(_sweep(tmp_path / "one", server))
+        one = _generated(_sweep(folder / "one", server))
         asked = server.books.by_body.copy()
         server.books.by_body.clear()
-        spread = _sweep(tmp_path / "three", server, SPREAD)
+        spread = _sweep(folder / "three", server, SPREAD)
         server.watch = held_until_writers(_ledger(spread), 3)
         three = _generated(spread)
-    assert three == one
-    assert server.books.by_body == asked
-    assert writers(_ledger(spread)) > 1
+    return _Both(one, three, asked, server.books.by_body, _ledger(spread))
+
+
+def test_answers_and_account_of_three_processes_are_those_of_one(both: _Both) -> None:
+    assert writers(both.ledger) > 1
+    assert both.three == both.one
+
+
+def test_three_processes_ask_each_request_as_often_as_one(both: _Both) -> None:
+    assert both.asked_by_three == both.asked_by_one
+
+
+def test_a_process_that_helped_signs_off_from_the_ledger(both: _Both) -> None:
+    helped = "SELECT id FROM owners WHERE seen_at > 0 AND id IN (SELECT owner FROM attempts)"
+    assert rows(both.ledger, helped) == []
 
 
 def test_samples_of_the_offline_model_may_be_spread(tmp_path: Path) -> None:

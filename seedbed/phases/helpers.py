@@ -39,7 +39,8 @@ class Helper:
         self._reading: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._starts = 0
-        self._helped = False
+        self.on_ledger = False
+        """Whether it has come to the ledger, and so is one of its peers."""
 
     @property
     def alive(self) -> bool:
@@ -55,8 +56,12 @@ class Helper:
             if self.alive:
                 return
             self._starts += 1
+            self.on_ledger = False
             command = (sys.executable, "-m", "seedbed.phases.helper")
-            self._process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+            try:
+                self._process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+            except OSError as error:
+                raise HelperGone(f"a helping process could not be started ({error})") from None
             self._reading = asyncio.create_task(self._read(self._process))
             await self.call("begin", path=sys.path, **begin)
 
@@ -83,7 +88,7 @@ class Helper:
         """Let it write what is queued; one that does not end, or that never came to work, is killed."""
         if self._process is None:
             return
-        if not self._helped:
+        if not self.on_ledger:
             with suppress(ProcessLookupError):
                 self._process.kill()
         assert self._process.stdin is not None
@@ -105,7 +110,6 @@ class Helper:
                 reply = json.loads(await process.stdout.readexactly(*LENGTH.unpack(head)))
                 if (waiting := self._waiting.get(reply["id"])) is not None and not waiting.done():
                     waiting.set_result(reply)
-                self._helped = self._helped or isinstance(reply.get("done"), list)
         except (asyncio.IncompleteReadError, OSError):
             code = await process.wait()
             ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"
@@ -135,7 +139,7 @@ class Helpers:
         the ledger: this process makes room for it at once."""
         if not helper.alive:
             peers = await asyncio.to_thread(self._runtime.ledger.look_around)
-            known = peers <= 1 + sum(one.alive for one in self._all)
+            known = peers <= self._members
             await helper.ready(processes=self._processes, known=known)
 
     @asynccontextmanager
@@ -160,7 +164,8 @@ class Helpers:
 
     @property
     def _members(self) -> int:
-        return 1 + sum(helper.alive for helper in self._all)
+        """Those of the ledger's peers that are this process or help it."""
+        return 1 + sum(helper.alive and helper.on_ledger for helper in self._all)
 
     async def aclose(self) -> None:
         await asyncio.gather(*(helper.end() for helper in self._all))

@@ -163,6 +163,7 @@ class _Spread:
                 told = "%s: answered in one process, for another cannot: %s"
                 logger.warning(told, context.cell.title, reply["failed"])
                 return
+            helper.on_ledger = True
             async with self._helpers.at_work():
                 await _together([self._work(partial(self._by, helper, job)) for _ in range(_LANES)])
         finally:

@@ -24,6 +24,8 @@ from seedbed.storage.hashing import hash_json
 _INSTALLED = tuple(
     str(Path(sysconfig.get_paths()[name]).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
+_PACKAGES = frozenset({"site-packages", "dist-packages"})
+"""Folders of installed packages, also of another Python: of the system, or on PYTHONPATH."""
 _OURS = str(Path(__file__).resolve().parent.parent)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -128,12 +130,16 @@ def _follow(module: ModuleType, source: _Source, dotted: str, found: dict[str, s
 def is_users(module: ModuleType) -> bool:
     """Whether a module is a file of the user's, neither installed nor Seedbed's."""
     file = getattr(module, "__file__", None)
-    return file is not None and not str(Path(file).resolve()).startswith((_OURS, *_INSTALLED))
+    if file is None:
+        return False
+    path = Path(file).resolve()
+    return not str(path).startswith((_OURS, *_INSTALLED)) and _PACKAGES.isdisjoint(path.parts)
 
 
 def _source_of(module: ModuleType) -> _Source | None:
     file = getattr(module, "__file__", None)
-    if file is None or not Path(file).exists():
+    # A compiled module has no source to read.
+    if file is None or not file.endswith(".py") or not Path(file).exists():
         return None
     return _parse(file, module.__package__ or "", Path(file).stat().st_mtime_ns)
 

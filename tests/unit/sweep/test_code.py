@@ -6,10 +6,11 @@ import importlib
 import os
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from seedbed.sweep.code import code_version
+from seedbed.sweep.code import code_version, user_files
 
 PLUGIN = '''
 """Experiments of our own."""
@@ -104,3 +105,18 @@ def test_code_without_a_file_has_a_version_too() -> None:
     first: dict[str, object] = {}
     exec("def f(): return 1\ndef g(): return 2", first)
     assert code_version(first["f"]) != code_version(first["g"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", ["fast.so", "site-packages/fast.py", "dist-packages/fast.py"])
+def test_neither_a_compiled_module_nor_a_package_of_another_python_is_among_the_users_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    file = folder / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"\x7fELF\x90" if file.suffix == ".so" else b"SPEED = 1")
+    fast = ModuleType("code_fast")
+    fast.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "code_fast", fast)
+    (folder / "code_helpers.py").write_text(f"import code_fast\n{HELPERS}")
+    versions(folder)
+    assert set(user_files(["code_plugin"])) == {"code_plugin.py", "code_helpers.py"}

@@ -14,6 +14,7 @@ import pytest
 
 from flows.local_server import PagesServer
 from seedbed.local.roots import remember_root
+from tests.support import forked
 from tests.support.batch_loopback import BatchLoopback
 from tests.support.chromium import Browser
 
@@ -67,7 +68,7 @@ def until(tab: Browser, expression: str) -> Any:
 
 
 def start(out: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "tests.support.cells", str(out.parent / "alive.yaml"), str(out)])
+    return forked.Popen([sys.executable, "-m", "tests.support.cells", str(out.parent / "alive.yaml"), str(out)])
 
 
 def test_a_sweep_is_seen_at_work_killed_and_going_on(out: Path, tab: Browser, link: str) -> None:

@@ -29,6 +29,7 @@ from seedbed.phases.prepare import prepare
 from seedbed.phases.run import run_phase
 from seedbed.sweep.config import load_config
 from seedbed.sweep.plan import make_plan
+from tests.support import forked
 from tests.support.loopback import Loopback
 from tests.support.processes import working_in
 from tests.support.sweeps import Sweep
@@ -87,7 +88,7 @@ class Place(Sweep):
 
     def begin(self, cap: float) -> subprocess.Popen[bytes]:
         with (self.folder / "said.log").open("ab") as log:
-            return subprocess.Popen(
+            return forked.Popen(
                 [sys.executable, "-m", "tests.support.cells", str(self.config), str(self.out), f"budget.max_usd={cap}"],
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
                 stdout=log,

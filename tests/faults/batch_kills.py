@@ -23,6 +23,7 @@ from typing import Any
 from sqlalchemy import text
 
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
+from tests.support import forked
 from tests.support.batch_loopback import STEPS, BatchLoopback
 from tests.support.postgres import Postgres
 
@@ -139,7 +140,7 @@ def _write(folder: Path, server: BatchLoopback, *, extra: str = "", **settings: 
 def _start(config: Path, out: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.support.cells", str(config), str(out)]
     path = os.pathsep.join([str(ROOT), str(config.parent)])
-    return subprocess.Popen(command, cwd=config.parent, env={**os.environ, "PYTHONPATH": path})
+    return forked.Popen(command, cwd=config.parent, env={**os.environ, "PYTHONPATH": path})
 
 
 def _compare(url: str, server: BatchLoopback, done: Counter[str], calm: Path, killed: Path) -> Found:

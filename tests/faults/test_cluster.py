@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import forked
 from tests.support.loopback import Loopback
 from tests.support.postgres import Postgres
 from tests.support.s3 import S3Server
@@ -64,7 +65,7 @@ class Cluster:
             process.wait()
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return forked.Popen(
             [sys.executable, "-m", "distributed.cli.dask_" + what, *arguments],
             cwd=self._folder,
             env=self._environment,
@@ -82,7 +83,7 @@ class Everywhere(Sweep):
         self.ledger, self.bucket, self.s3 = ledger, bucket, s3
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return forked.Popen(
             [sys.executable, "-m", "seedbed", "run", self.config.name, "--out", f"s3://{self.bucket}", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

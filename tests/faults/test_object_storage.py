@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -20,6 +19,7 @@ import pytest
 from seedbed.cli.main import main
 from seedbed.lm.ledger.database import sqlite_url
 from seedbed.storage.paths import as_path
+from tests.support import forked
 from tests.support.loopback import Loopback
 from tests.support.s3 import S3Server
 from tests.support.sweeps import OFFLINE, Sweep
@@ -44,7 +44,7 @@ def seedbed(seedbed_home: Path, tmp_path: Path) -> Command:
     """`seedbed(*words)` in a process of its own; what it printed."""
 
     def run(*words: str) -> str:
-        done = subprocess.run(
+        done = forked.run(
             [sys.executable, "-m", "seedbed", *words], capture_output=True, text=True, timeout=600, cwd=tmp_path
         )
         assert done.returncode == 0, done.stdout + done.stderr

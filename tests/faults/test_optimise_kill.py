@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import text
 
 from seedbed.lm.ledger.database import open_database, sqlite_url
+from tests.support import forked
 from tests.support.offline_server import OfflineServer
 
 CONFIG = """\
@@ -35,7 +36,7 @@ KILL_AFTER = (15, 60)
 
 
 def _start(config: Path, out: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    return forked.Popen(
         [sys.executable, "-m", "tests.support.cells", str(config), str(out)],
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,

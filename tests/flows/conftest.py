@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import forked
 from tests.support.lab import call
 
 
@@ -52,7 +52,7 @@ def _runner(folder: Path) -> RunSweep:
     def run(text: str, *arguments: str, env: dict[str, str] | None = None) -> Run:
         config = folder / "sweep.yaml"
         config.write_text(text, encoding="utf-8")
-        done = subprocess.run(
+        done = forked.run(
             [sys.executable, "-m", "seedbed", "run", str(config), "--out", str(folder / "out"), *arguments],
             capture_output=True,
             text=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -16,6 +15,7 @@ import pytest
 
 from tests.flows.conftest import Run, RunSweep
 from tests.flows.test_sweep import newest_run, tasks_of
+from tests.support import forked
 
 Api = Callable[[str, dict[str, Any]], Any]
 
@@ -182,7 +182,7 @@ def test_results_moved_elsewhere_work_there_and_nothing_is_made_at_the_old_place
     shutil.move(old, new)
 
     def seedbed(*arguments: str) -> str:
-        done = subprocess.run(
+        done = forked.run(
             [sys.executable, "-m", "seedbed", *arguments], capture_output=True, text=True, cwd=tmp_path / "elsewhere"
         )
         assert done.returncode == 0, done.stderr

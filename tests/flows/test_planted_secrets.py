@@ -7,7 +7,6 @@ import io
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 import threading
 import zipfile
@@ -21,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.lm.ledger.database import open_database
+from tests.support import forked
 
 NAMED = {
     "AZURE_OPENAI_KEY": "azure\"odd'key\\with&<signs>|4711",
@@ -168,7 +168,7 @@ def test_no_planted_secret_is_found_in_anything_that_was_written(
 
     def seedbed(*words: str) -> str:
         command = [sys.executable, "-m", "seedbed", *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, cwd=tmp_path)
+        done = forked.run(command, capture_output=True, text=True, timeout=600, env=environment, cwd=tmp_path)
         assert done.returncode in (0, 1), done.stderr
         return done.stdout + done.stderr
 

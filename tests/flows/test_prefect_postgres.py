@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.flows.test_secrets import files_with
+from tests.support import forked
 from tests.support.postgres import PASSWORD, Postgres
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +71,7 @@ def test_a_sweep_runs_on_a_prefect_server_that_keeps_its_records_in_postgresql(
 
     def seedbed(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "seedbed", *arguments]
-        return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=600)
+        return forked.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=600)
 
     try:
         for workers in (2, 3):  # the same plan would start nothing a second time

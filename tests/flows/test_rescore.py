@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
 from tests.flows.conftest import RunSweep
+from tests.support import forked
 
 SWEEP = """
 name: again
@@ -34,7 +34,7 @@ def test_rescoring_makes_a_new_run_without_a_call(run_sweep: RunSweep) -> None:
     whole, before = scores.read_text(encoding="utf-8"), attempts(first.root)
     scores.write_text(whole.replace("1.0", "0.0"), encoding="utf-8")
     command = [sys.executable, "-m", "seedbed", "rescore", "again", "--out", str(first.root)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = forked.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert scores.read_text(encoding="utf-8") == whole
     assert attempts(first.root) == before

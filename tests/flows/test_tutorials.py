@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from seedbed.cli.main import main
+from tests.support import forked
 from tests.support.documented import ROOT, left_to_run
 from tests.support.snippets import DOCS
 from tests.support.tutorials import tutorial
@@ -56,6 +56,6 @@ def test_the_commands_of_all_other_pages_run(
 def _run(words: list[str]) -> int:
     if words[0] != "run":
         return main(words)
-    done = subprocess.run([sys.executable, "-m", "seedbed", *words], capture_output=True, text=True, env=os.environ)
+    done = forked.run([sys.executable, "-m", "seedbed", *words], capture_output=True, text=True, env=os.environ)
     sys.stderr.write(done.stderr)
     return done.returncode

@@ -18,6 +18,7 @@ from typing import Any
 
 from seedbed.local import server
 from seedbed.local.guard import basic
+from tests.support import forked
 
 _CLIENT = "tests"
 
@@ -87,7 +88,7 @@ class Lab:
         return done.stdout
 
     def seedbed(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked.run(
             [sys.executable, "-m", "seedbed", *arguments],
             capture_output=True,
             text=True,
@@ -98,7 +99,7 @@ class Lab:
 
     def start_worker(self) -> None:
         with (self.folder / "worker.log").open("ab") as log:
-            self._worker = subprocess.Popen(
+            self._worker = forked.Popen(
                 [sys.executable, "-m", "seedbed", "worker", "--pool", self.pool],
                 cwd=self.folder,
                 env=dict(os.environ),

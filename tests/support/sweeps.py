@@ -17,6 +17,7 @@ import orjson
 from sqlalchemy import text
 
 from seedbed.lm.ledger.database import open_database, reading, sqlite_url
+from tests.support.forked import Popen
 from tests.support.loopback import Loopback
 
 SWEEP = """\
@@ -68,7 +69,7 @@ class Sweep:
         self.config.write_text(template.format(url=server.url) + extra, encoding="utf-8")
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return Popen(
             [sys.executable, "-m", "seedbed", "run", str(self.config), "--out", str(self.out), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests.support import forked
 from tests.support.lm import caps, model, scope
 from tests.support.loopback import Loopback
 
@@ -47,7 +48,7 @@ class Worker:
             "at_once": at_once,
             "execution": execution,
         }
-        self.process = subprocess.Popen(
+        self.process = forked.Popen(
             [sys.executable, "-m", "tests.support.worker", json.dumps(task)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from seedbed.phases.aggregate import publish_again
 from seedbed.phases.archive import write_archive
 from seedbed.phases.context import open_run
 from seedbed.phases.publish import Choices
-from tests.support import plain_agent
+from tests.support import forked, plain_agent
 from tests.support.cells import Prepared, prepared
 from tests.support.loopback import Loopback
 from tests.support.processes import working_in
@@ -108,7 +107,7 @@ def test_at_the_timeout_it_is_killed_with_its_children(tmp_path: Path, server: L
 
 def test_a_killed_sweep_leaves_no_program_behind(tmp_path: Path, server: Loopback) -> None:
     _ready(tmp_path, server, ["sleep"])
-    sweep = subprocess.Popen(
+    sweep = forked.Popen(
         [sys.executable, "-m", "tests.support.cells", str(tmp_path / "agents.yaml"), str(tmp_path / "out")]
     )
     _until(lambda: len(working_in(tmp_path)) >= 3)  # the leash, the program, its child

@@ -21,7 +21,7 @@ from seedbed.phases.prepare import prepare
 from seedbed.phases.received import is_archive, unpack_to_run
 from seedbed.phases.up_to_date import finished_run
 from seedbed.storage.paths import as_writable_root
-from seedbed.storage.store import read_json
+from seedbed.storage.store import Store, read_json
 from seedbed.sweep.config import load_config
 from seedbed.sweep.plan import make_plan
 
@@ -36,6 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     config, source = load_config(Path(arguments.config), arguments.overrides)
     plan = make_plan(config, source)
     root = as_writable_root(arguments.out or config.out)
+    # Refused before a server is started: object storage cannot hold a ledger.
+    _ = config.ledger or Store(root).ledger_url
     before = None if arguments.fresh or arguments.replay else finished_run(plan, root)
     if before is not None:
         print(f"{config.name}: {len(plan.cells)} of {len(plan.cells)} cells were up to date, there was nothing to do\n")

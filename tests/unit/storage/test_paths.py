@@ -107,8 +107,9 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 def test_results_on_object_storage_want_a_ledger(
-    bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], s3: S3Server
+    bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("SEEDBED_HOME", str(tmp_path / "home"))
     config = tmp_path / "sweep.yaml"
     config.write_text(
         "name: t\nseeds: [0]\nmodels: {m: {model: offline/m}}\nexperiments:\n"
@@ -117,6 +118,7 @@ def test_results_on_object_storage_want_a_ledger(
     said = _said(capsys, "run", str(config), "--out", f"s3://{bucket}/x")
     assert said.startswith(f"seedbed: field ledger: is required where results go to s3://{bucket}/x")
     assert s3.objects(bucket) == {}, "nothing is written by a run that does not start"
+    assert not (tmp_path / "home" / "server.json").exists(), "and no server is started for it"
 
 
 def test_what_needs_a_disk_says_so(capsys: pytest.CaptureFixture[str]) -> None:

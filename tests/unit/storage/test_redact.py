@@ -105,15 +105,16 @@ FORMS: list[Callable[[str], str]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=40)
 @given(value=st.text(string.ascii_letters + "0123456789\"'\\&<>|=+/ é", min_size=16).map(lambda v: f"q{v}7"))
-def test_a_secret_is_found_in_every_form_a_file_gives_it(form: Callable[[str], str], value: str) -> None:
+def test_a_secret_is_found_in_every_form_a_file_gives_it(value: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_API_KEY", value)
-        masked = redact(form(f"before {value} after"))
-    assert form(value).strip('"| \r\n') not in masked
-    assert "[redacted]" in masked
+        # All forms of one value: finding out what to look for is what costs.
+        for form in FORMS:
+            masked = redact(form(f"before {value} after"))
+            assert form(value).strip('"| \r\n') not in masked
+            assert "[redacted]" in masked
 
 
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])

@@ -141,3 +141,12 @@ def test_sizes_are_equal_where_nothing_is_known_and_bounded_where_few_are_doubte
     found = sizes(np.array([0.0] * 99 + [1.0]))
     assert found.max() / found.min() <= 4.0
     assert found.mean() == pytest.approx(1.0)
+
+
+def test_equal_labels_leave_two_degrees_less_than_there_are_labels_and_seeds_add_their_variance() -> None:
+    rng = np.random.default_rng(9)
+    labels = rng.random(12)
+    found = corrected(labels, np.zeros(12), np.zeros(12), np.ones(12), np.arange(12))
+    assert found is not None
+    assert found.degrees == pytest.approx(10)
+    assert found.with_seeds(0.04, 3).variance == pytest.approx(found.variance + 0.04)

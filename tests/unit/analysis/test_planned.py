@@ -56,3 +56,13 @@ def test_more_contests_take_more_samples_and_clusters_too() -> None:
     assert whole is not None
     assert five > 1.3 * alone
     assert whole > 3 * alone
+
+
+def test_a_pilot_of_two_clusters_says_little_and_the_range_of_samples_shows_it() -> None:
+    """One degree of freedom is one, not none."""
+    clusters = np.repeat([0, 1], 20)
+    own = np.random.default_rng(3).normal(0.0, 0.4, 40) + clusters
+    found = pilot(own, np.zeros(40), clusters=clusters).needed(0.5, 1)
+    assert found.low is not None
+    assert found.n is not None
+    assert found.low < 0.5 * found.n

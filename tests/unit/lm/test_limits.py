@@ -318,3 +318,14 @@ def test_each_success_raises_the_number_in_flight_a_little_and_one_call_is_alway
         one = Limiter(Limits(concurrency=1))
         one.timed_out(clock.now)
         assert one.allowed == 1
+
+
+def test_a_refusal_lowers_the_number_that_is_being_found_out() -> None:
+    async def work() -> None:
+        limiter = Limiter(Limits(concurrency=64, start=16))
+        limiter.rate_limited(0.0, time.monotonic())
+        for _ in range(500):
+            limiter.succeeded()
+        assert limiter.allowed == 8, "nobody waits: there is nothing to find out, and 16 were too many"
+
+    _run(work)

@@ -65,6 +65,7 @@ def test_planted_leniency_and_favour_are_found_and_taken_out(made: Path) -> None
     for mean in check["means"]:
         assert mean["ci_low"] <= truths[mean["label"]] <= mean["ci_high"]
         assert abs(mean["mean"] - truths[mean["label"]]) < abs(mean["judged"] - truths[mean["label"]])
+        assert mean["worth"] > 1, "the judge is worth labels"
     (contest,) = check["contests"]
     assert contest["judged"] > contest["difference"]
     assert contest["ci_low"] <= truths["gentle"] - truths["harsh"] <= contest["ci_high"]

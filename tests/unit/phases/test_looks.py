@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from seedbed.analysis.contests import Looked
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run, read_run
 from seedbed.phases.forecast import forecast
 from seedbed.phases.growing import growing
+from seedbed.phases.looks import looks_note
 from seedbed.phases.standing import standing
 from seedbed.phases.verify import verify
 from seedbed.storage.store import read_json
@@ -228,3 +231,21 @@ def test_a_few_failures_of_a_first_look_do_not_give_a_cell_up(tmp_path: Path) ->
     cells = [cell for cell in ready.plan.cells if cell.label == "strong"]
     statuses = [row["status"] for cell in cells for row in ready.rows(cell, "scores.jsonl")]
     assert statuses.count("error") == 2
+
+
+def test_the_end_of_a_contest_is_told_with_its_reason_once(grown: Prepared) -> None:
+    run = open_run(str(grown.run))
+    (group,) = growing(run)
+    told = [line for look in range(1, group.looks + 1) for line in group.look(run, look)]
+    assert len(told) == 3
+    assert any(
+        re.match(r"strong against base on sums with reader: decided \(better\) after \d+ of 300", line) for line in told
+    )
+
+
+def test_the_note_counts_the_contests_that_have_ended() -> None:
+    looks = {
+        (label,): Looked("right", 4, [], decision, 50, 300) for label, decision in (("a", "better"), ("b", "go on"))
+    }
+    (note,) = looks_note(looks)
+    assert "1 of 2 have ended, after 100 of 600 samples a seed" in note

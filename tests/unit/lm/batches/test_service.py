@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from seedbed.lm.ledger import schema
+from seedbed.lm.ledger.batch_views import view_gathering
+from seedbed.lm.ledger.batches import lease, open_batches
+from seedbed.lm.ledger.database import open_database
 from tests.support.batch_loopback import BatchLoopback
-from tests.support.lm import PRICE, caps, dollars, runtime, scope, sums
-from tests.unit.lm.batches.conftest import ask, batched
+from tests.support.lm import PRICE, caps, dollars, ledger_url, runtime, scope, sums
+from tests.unit.lm.batches.conftest import ask, batched, start
 
 
 def test_answers_are_those_of_normal_calls_at_half_their_price(
@@ -101,3 +106,36 @@ def test_optimizers_ask_at_the_normal_price_unless_told_otherwise(tmp_path: Path
     with BatchLoopback() as server, runtime(tmp_path / "b", server, **batched(batch={"optimise": "batch"})) as made:
         made.lm(scope(phase="optimise"))("a")
         assert (server.online, len(server.made)) == (0, 1)
+
+
+def test_what_waits_for_a_batch_is_counted_with_its_age(tmp_path: Path) -> None:
+    with BatchLoopback() as server, runtime(tmp_path, server, **batched(batch={"age_s": 3600.0})) as made:
+        start(made, 3)
+        while (waiting := view_gathering(made.ledger.engine, "s")) is None or waiting.requests < 3:
+            time.sleep(0.01)
+    assert 0 <= waiting.age_s < 3600
+
+
+def test_a_batch_is_one_living_processs_work_until_it_lets_go(tmp_path: Path) -> None:
+    with BatchLoopback() as server, runtime(tmp_path, server) as first, runtime(tmp_path, server) as second:
+        engine, owners = first.ledger.engine, [made.ledger.owner for made in (first, second)]
+        row = {"id": "b", "lane": "l", "spec": "{}", "state": "packed", "requests": 1, "done": 0, "failed": 0}
+        with engine.begin() as connection:
+            connection.execute(schema.batches.insert().values(packed_at=1.0, **row))
+        assert lease(engine, owners[0], "b") is not None
+        assert lease(engine, owners[0], "b") is not None, "who has it keeps it"
+        assert lease(engine, owners[1], "b") is None
+    with BatchLoopback() as server, runtime(tmp_path, server) as third:
+        assert lease(third.ledger.engine, third.ledger.owner, "b") is not None
+
+
+def test_a_process_that_leaves_gives_its_batches_back(tmp_path: Path) -> None:
+    with BatchLoopback() as server:
+        server.hold = True
+        with runtime(tmp_path, server, **batched()) as made:
+            start(made, 3)
+            while not server.made:
+                time.sleep(0.01)
+        engine = open_database(ledger_url(tmp_path))
+        assert [(batch.owner, batch.requests) for batch in open_batches(engine)] == [(None, 3)]
+        engine.dispose()

@@ -9,6 +9,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
+from seedbed.lm.gateway.protocols.openai_responses import chat_body
 from tests.support import lm
 from tests.unit.lm.gateway.conftest import Place
 
@@ -182,3 +183,11 @@ def _rows(place: Place) -> list[dict[str, Any]]:
     import zlib
 
     return [{**row, "request": zlib.decompress(row["body"]).decode()} for row in rows]
+
+
+def test_what_a_response_leaves_open_of_a_tool_or_a_form_is_not_sent_on() -> None:
+    tool = {"type": "function", "name": "count", "parameters": {}, "strict": None}
+    form = {"type": "json_schema", "name": "verdict", "schema": {}, "description": None}
+    asked = chat_body({"input": "Is 4 even?", "tools": [tool], "text": {"format": form}}, [])
+    assert asked["tools"] == [{"type": "function", "function": {"name": "count", "parameters": {}}}]
+    assert asked["response_format"] == {"type": "json_schema", "json_schema": {"name": "verdict", "schema": {}}}

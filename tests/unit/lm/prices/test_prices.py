@@ -163,3 +163,9 @@ def test_a_response_says_who_answered() -> None:
     reply = {"model": "gpt-5-mini-2025-08-07", "system_fingerprint": "fp_1", "usage": {"service_tier": "flex"}}
     assert who_answered(reply, "openai") == Answerer("gpt-5-mini-2025-08-07", "fp_1", "openai", "flex")
     assert who_answered({"model": 7, "provider": "Azure"}, "openrouter") == Answerer(None, None, "Azure", None)
+
+
+def test_data_that_stays_in_a_region_costs_more() -> None:
+    own = {"model": "openai/gpt-5.6"}
+    at_home = ModelConfig.model_validate({**own, "api_base": "https://eu.api.openai.com/v1"})
+    assert dollars(at_home, PLAIN) == pytest.approx(1.1 * dollars(ModelConfig.model_validate(own), PLAIN))

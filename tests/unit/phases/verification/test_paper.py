@@ -184,6 +184,16 @@ def test_the_command_names_what_is_wrong_and_what_was_not_looked_at(
     assert "paper.tex: 2 decimals or claims of significance without an address (lines 4)" in said
 
 
+@pytest.mark.parametrize(("lines", "told"), [(12, ", 15)"), (13, ", 15 and 1 more)")])
+def test_of_many_lines_without_an_address_the_first_twelve_are_named(
+    paper: Path, summary: Summary, lines: int, told: str
+) -> None:
+    text = paper.read_text(encoding="utf-8")
+    paper.write_text(text.replace("We ask,", "We gain 0.25\n" * lines + "We ask,"), encoding="utf-8")
+    (said,) = [told for told in checked(paper, summary).unchecked if "without an address" in told]
+    assert said.endswith(told)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import open_run, read_run
 from seedbed.phases.forecast import forecast
 from seedbed.phases.growing import growing
-from seedbed.phases.looks import looks_note
+from seedbed.phases.looks import families, looked, looks_note
 from seedbed.phases.standing import standing
 from seedbed.phases.verify import verify
 from seedbed.storage.store import read_json
@@ -249,3 +250,11 @@ def test_the_note_counts_the_contests_that_have_ended() -> None:
     }
     (note,) = looks_note(looks)
     assert "1 of 2 have ended, after 100 of 600 samples a seed" in note
+
+
+def test_where_low_is_good_the_higher_system_is_the_worse(grown: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(str(grown.run))
+    turned = [replace(own, metric=replace(own.metric, higher_is_better=False)) for own in families(run.plan)]
+    monkeypatch.setattr("seedbed.phases.looks.families", lambda _: turned)
+    found = {names[3]: own.decision for names, own in looked(run.store, run.plan).items()}
+    assert found == {"strong": "worse", "weak": "better", "same": "futile"}

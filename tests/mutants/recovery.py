@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.bug import STATE_MACHINE, Planted
 
 _BATCH = "seedbed/lm/ledger/batch_writer.py"
+_HOLDERS = "seedbed/lm/ledger/holders.py"
 _REPAIR = "seedbed/lm/ledger/repair.py"
 _CAPS_TEST = "tests/unit/lm/ledger/test_caps.py::test_"
 _ATTEMPTS_TEST = "tests/unit/lm/test_attempts.py::test_"
@@ -51,6 +52,20 @@ RECOVERY = (
         "(h.gone or h.owner == self.owner)}",
         "h.owner == self.owner}",
         (STATE_MACHINE, f"{_CAPS_TEST}a_dead_process_has_its_request_taken_over_and_keeps_its_worst_case[sqlite]"),
+    ),
+    Planted(
+        "a living owner keeps its key",
+        _HOLDERS,
+        "not alive and batch is None",
+        "batch is None",
+        (STATE_MACHINE,),
+    ),
+    Planted(
+        "an attempt that has ended holds its key no more",
+        _HOLDERS,
+        ", a.c.outcome.is_(None)",
+        "",
+        (STATE_MACHINE,),
     ),
     Planted(
         "the attempts of dead writers are marked lost",

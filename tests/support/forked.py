@@ -1,9 +1,10 @@
 """Python programs as processes of their own, without the seconds of CPU that their imports take.
 
 `Popen` and `run` are those of `subprocess`. A command `[sys.executable, "-m", MODULE, ...]` is forked from a process
-that has imported what all of them need, and nothing of Seedbed or Prefect; whatever reads its environment when it is
-imported reads that of the command. The fork is a child of this process: it has a number, gets signals, is killed and
-waited for like any other. Where that cannot be had (not Linux), and for any other command, it is `subprocess` itself.
+that has imported what all of them need: large libraries, and what of Seedbed every run imports. Prefect is not among
+them: it reads the environment when it is imported, and that must be the command's. The fork is a child of this process:
+it has a number, gets signals, is killed and waited for like any other. Where that cannot be had (not Linux), and for
+any other command, it is `subprocess` itself.
 """
 
 from __future__ import annotations
@@ -47,6 +48,14 @@ _IMPORTED = (
     "pendulum",
     "opentelemetry.trace",
     "rich.console",
+    "seedbed.cli.run",
+    "seedbed.lm.lm",
+    "seedbed.lm.providers.openai_http",
+    "seedbed.local.links",
+    "seedbed.local.pages",
+    "seedbed.phases.aggregate",
+    "seedbed.phases.run",
+    "seedbed.report.cells",
 )
 _BECOME_PARENT_OF_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2)."""

@@ -8,6 +8,7 @@ UNIT = Path(__file__).parent
 SEEDBED = UNIT.parents[1] / "seedbed"
 OF_THE_WHOLE = {
     "test_docs_site.py",
+    "test_forked.py",
     "test_mutants.py",
     "test_packages.py",
     "test_planted.py",

@@ -298,5 +298,5 @@ def test_in_any_order_on_postgresql(tmp_path: Path, postgres: Postgres) -> None:
                         connection.execute(delete(table))
             super().__init__()
 
-    run_state_machine_as_test(OnPostgres, settings=settings(max_examples=15, stateful_step_count=20))
+    run_state_machine_as_test(OnPostgres, settings=settings(max_examples=50, stateful_step_count=20))
     engine.dispose()

@@ -110,15 +110,6 @@ class Everywhere(Sweep):
         }
 
 
-def _alone(folder: Path) -> Sweep:
-    """The same sweep on threads, SQLite and the disk, run to its end."""
-    with Loopback() as server:
-        sweep = Sweep(folder / "alone", server)
-        code, _, err = sweep.run()
-        assert code == 0, err
-    return sweep
-
-
 def _on_cluster(cluster: Cluster) -> tuple[str, ...]:
     return ("--set", "runner.kind=dask", "--set", f"runner.address={cluster.address}")
 
@@ -140,17 +131,16 @@ def _paid_once_but_for_what_was_in_flight(sweep: Sweep) -> int:
 
 
 def test_dask_postgresql_and_s3_give_the_figures_of_one_machine_and_pay_once(
-    tmp_path: Path, postgres: Postgres, s3: S3Server
+    tmp_path: Path, postgres: Postgres, s3: S3Server, calm: Sweep
 ) -> None:
-    alone = _alone(tmp_path)
-    calls = alone.server.books.requests
+    calls = calm.server.books.requests
     with Loopback(latency_s=0.05) as server:
         spread = Everywhere(tmp_path / "spread", server, postgres.database_of(tmp_path), s3.bucket(), s3)
         with Cluster(tmp_path / "spread", s3.environment) as cluster:
             code, _, err = spread.run(*_on_cluster(cluster))
             assert code == 0, err
-            assert spread.usage() == alone.usage()
-            assert spread.scores() == _local_files(alone.out)
+            assert spread.usage() == calm.usage()
+            assert spread.scores() == _local_files(calm.out)
             assert server.books.requests == calls
             assert set(spread.outcomes()) <= {"paid", "reused"}
             assert _paid_once_but_for_what_was_in_flight(spread) == 0
@@ -160,9 +150,8 @@ def test_dask_postgresql_and_s3_give_the_figures_of_one_machine_and_pay_once(
 
 
 def test_a_worker_killed_in_the_middle_costs_what_it_had_in_flight_and_no_more(
-    tmp_path: Path, postgres: Postgres, s3: S3Server
+    tmp_path: Path, postgres: Postgres, s3: S3Server, calm: Sweep
 ) -> None:
-    alone = _alone(tmp_path)
     with Loopback(latency_s=0.3) as server:
         spread = Everywhere(tmp_path / "spread", server, postgres.database_of(tmp_path), s3.bucket(), s3)
         with Cluster(tmp_path / "spread", s3.environment) as cluster:
@@ -171,8 +160,8 @@ def test_a_worker_killed_in_the_middle_costs_what_it_had_in_flight_and_no_more(
             cluster.workers[0].send_signal(signal.SIGKILL)
             _, err = process.communicate(timeout=400)
         assert process.returncode == 0, err
-        assert spread.usage() == alone.usage()
-        assert spread.scores() == _local_files(alone.out)
+        assert spread.usage() == calm.usage()
+        assert spread.scores() == _local_files(calm.out)
         assert _paid_once_but_for_what_was_in_flight(spread) <= CONCURRENCY
 
 

@@ -25,16 +25,9 @@ def _wait_for_requests(server: Loopback, count: int, timeout: float = 90.0) -> N
 
 
 @pytest.mark.usefixtures("seedbed_home")
-def test_kill_9_at_several_moments_then_the_same_command_completes(tmp_path: Path) -> None:
-    with Loopback() as server:
-        calm = Sweep(tmp_path / "calm", server)
-        code, _, err = calm.run()
-        assert code == 0, err
-        expected = calm.usage()
-        calls = server.books.requests
-
+def test_kill_9_at_several_moments_then_the_same_command_completes(tmp_path: Path, calm: Sweep) -> None:
     with Loopback(latency_s=0.06) as server:
-        sweep = Sweep(tmp_path / "killed", server)
+        sweep = Sweep(tmp_path, server)
         for moment in KILL_AFTER:
             process = sweep.start()
             _wait_for_requests(server, moment)
@@ -44,9 +37,9 @@ def test_kill_9_at_several_moments_then_the_same_command_completes(tmp_path: Pat
         assert code == 0, err
         books, attempts, names = server.books, sweep.attempts(), sweep.sent_names()
 
-    assert sweep.usage() == expected
+    assert sweep.usage() == calm.usage()
     outcomes = sweep.outcomes()
-    assert outcomes["paid"] == calls
+    assert outcomes["paid"] == calm.server.books.requests
     assert None not in outcomes
     assert 0 < outcomes["lost"] <= CONCURRENCY * len(KILL_AFTER)
     # Body by body: asked once for each time it was paid, and again only where a kill left it in flight.

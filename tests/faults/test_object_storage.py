@@ -158,14 +158,9 @@ def _await_requests(server: Loopback, count: int) -> None:
 
 
 @pytest.mark.usefixtures("seedbed_home")
-def test_kill_9_in_the_middle_then_the_same_command_completes(tmp_path: Path, bucket: str) -> None:
-    with Loopback() as server:
-        calm = Sweep(tmp_path / "calm", server)
-        code, _, err = calm.run()
-        assert code == 0, err
-        calls = server.books.requests
+def test_kill_9_in_the_middle_then_the_same_command_completes(tmp_path: Path, bucket: str, calm: Sweep) -> None:
     with Loopback(latency_s=0.06) as server:
-        sweep = _remote(tmp_path / "killed", server, f"s3://{bucket}/lab")
+        sweep = _remote(tmp_path, server, f"s3://{bucket}/lab")
         process = sweep.start()
         _await_requests(server, 50)
         process.send_signal(signal.SIGKILL)
@@ -174,7 +169,7 @@ def test_kill_9_in_the_middle_then_the_same_command_completes(tmp_path: Path, bu
         assert code == 0, err
     assert sweep.usage() == calm.usage()
     outcomes = sweep.outcomes()
-    assert outcomes["paid"] == calls
+    assert outcomes["paid"] == calm.server.books.requests
     assert outcomes["paid"] + outcomes["lost"] >= server.books.requests
     assert 0 < outcomes["lost"] <= 6
 

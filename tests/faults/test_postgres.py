@@ -28,13 +28,11 @@ def _sweep(folder: Path, server: Loopback, url: str) -> Sweep:
 
 
 @pytest.mark.usefixtures("seedbed_home")
-def test_a_sweep_on_postgresql_gives_the_account_of_one_on_sqlite(tmp_path: Path, postgres: Postgres) -> None:
+def test_a_sweep_on_postgresql_gives_the_account_of_one_on_sqlite(
+    tmp_path: Path, postgres: Postgres, calm: Sweep
+) -> None:
     with Loopback() as server:
-        plain = Sweep(tmp_path / "sqlite", server)
-        code, _, err = plain.run()
-        assert code == 0, err
-    with Loopback() as server:
-        sweep = _sweep(tmp_path / "postgresql", server, postgres.database_of(tmp_path))
+        sweep = _sweep(tmp_path, server, postgres.database_of(tmp_path))
         code, _, err = sweep.run()
         assert code == 0, err
         requests = server.books.requests
@@ -42,8 +40,8 @@ def test_a_sweep_on_postgresql_gives_the_account_of_one_on_sqlite(tmp_path: Path
         code, _, err = sweep.run()
         assert code == 0, err
         assert server.books.requests == requests
-    assert sweep.usage() == plain.usage()
-    assert sweep.outcomes() == plain.outcomes()
+    assert sweep.usage() == calm.usage()
+    assert sweep.outcomes() == calm.outcomes()
     assert not (sweep.out / "ledger.sqlite").exists()
     assert main(["verify", "loop", "--out", str(sweep.out)]) == 0
     assert main(["costs", "loop", "--out", str(sweep.out)]) == 0

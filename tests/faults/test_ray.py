@@ -14,15 +14,10 @@ pytest.importorskip("prefect_ray", reason="Ray is not installed (pip install 'se
 
 @pytest.mark.usefixtures("seedbed_home")
 @pytest.mark.timeout(600)
-def test_ray_gives_the_figures_of_threads_and_pays_as_much(tmp_path: Path) -> None:
+def test_ray_gives_the_figures_of_threads_and_pays_as_much(tmp_path: Path, calm: Sweep) -> None:
     with Loopback() as server:
-        alone = Sweep(tmp_path / "alone", server)
-        code, _, err = alone.run()
-        assert code == 0, err
-        calls = server.books.requests
-    with Loopback() as server:
-        spread = Sweep(tmp_path / "spread", server)
+        spread = Sweep(tmp_path, server)
         code, _, err = spread.run("--set", "runner.kind=ray")
         assert code == 0, err
-        assert spread.usage() == alone.usage()
-        assert server.books.requests == calls
+        assert spread.usage() == calm.usage()
+        assert server.books.requests == calm.server.books.requests

@@ -246,10 +246,11 @@ def test_the_end_of_a_contest_is_told_with_its_reason_once(grown: Prepared) -> N
 
 def test_the_note_counts_the_contests_that_have_ended() -> None:
     looks = {
-        (label,): Looked("right", 4, [], decision, 50, 300) for label, decision in (("a", "better"), ("b", "go on"))
+        (label,): Looked("right", 4, [], decision, 50, 300)
+        for label, decision in (("a", "better"), ("b", "go on"), ("c", "futile"))
     }
     (note,) = looks_note(looks)
-    assert "1 of 2 have ended, after 100 of 600 samples a seed" in note
+    assert "2 of 3 have ended, after 150 of 900 samples a seed" in note
 
 
 def test_where_low_is_good_the_higher_system_is_the_worse(grown: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,9 +166,8 @@ def test_a_worker_killed_in_the_middle_costs_what_it_had_in_flight_and_no_more(
 
 
 def test_a_worker_the_database_and_the_scheduler_that_die_in_one_run_cost_what_was_in_flight(
-    tmp_path: Path, s3: S3Server
+    tmp_path: Path, s3: S3Server, calm: Sweep
 ) -> None:
-    alone = _alone(tmp_path)
     with Loopback(latency_s=0.3) as server, Postgres() as own:
         spread = Everywhere(tmp_path / "spread", server, own.database_of(tmp_path), s3.bucket(), s3)
         with Cluster(tmp_path / "spread", s3.environment) as cluster:
@@ -188,8 +187,8 @@ def test_a_worker_the_database_and_the_scheduler_that_die_in_one_run_cost_what_w
         with Cluster(tmp_path / "spread", s3.environment) as cluster:
             code, _, err = spread.run(*_on_cluster(cluster))
             assert code == 0, err
-        assert spread.usage() == alone.usage()
-        assert spread.scores() == _local_files(alone.out)
+        assert spread.usage() == calm.usage()
+        assert spread.scores() == _local_files(calm.out)
         # Of the worker, of those it had when the database went, and of the cluster.
         assert _paid_once_but_for_what_was_in_flight(spread) <= 3 * CONCURRENCY
 

@@ -29,11 +29,13 @@ from seedbed.phases.aggregate import GroupKey
 from seedbed.phases.changes import Ran, stale, summarise, write_ran
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.growing import Growing, growing
+from seedbed.storage.markers import Wanted, done_markers
+from seedbed.storage.store import read_json_if_there
 from seedbed.sweep.cell import Cell, Phase
 from seedbed.sweep.config import RunnerConfig
 from tasks.aggregate import aggregate, score_groups
 from tasks.artifacts import publish
-from tasks.phase import PHASE_TASKS
+from tasks.phase import STEP_TASKS, Step
 
 _SHOWN_CACHED = 200
 """So many finished cells come back Cached, task by task. Of more, one line in the log says as much and costs a
@@ -52,6 +54,8 @@ class Turn:
     run: SweepRun
     at_once: asyncio.Semaphore
     waiters: ThreadPoolExecutor
+    finished: set[str]
+    """Cells that were done when the run began."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,11 @@ async def _sweep(folder: str) -> State[Any]:
 
 async def _run_all(run: SweepRun, waiters: ThreadPoolExecutor) -> list[CellOutcome]:
     """All that are not finished, as many at once as there are workers."""
-    turn = Turn(run, asyncio.Semaphore(run.plan.config.runner.workers), waiters)
-    before = await _finished_before(run, waiters)
+    finished = await asyncio.get_running_loop().run_in_executor(waiters, _finished, run)
+    turn = Turn(run, asyncio.Semaphore(run.plan.config.runner.workers), waiters, finished)
+    before = finished if len(finished) > _SHOWN_CACHED else set[str]()
+    if before:
+        get_run_logger().info("%d of %d cells were finished before", len(before), len(run.plan.cells))
     cells = [cell for cell in run.plan.cells if cell.id not in before]
     grows = [] if run.rescore else growing(run)
     own = {cell for group in grows for cell in group.cells}
@@ -176,7 +183,7 @@ async def _run_cell(turn: Turn, cell: Cell, ended: Mapping[str, asyncio.Event], 
             await ended[other.id].wait()
     try:
         async with turn.at_once:
-            outcome = await _run_phases(turn.run, cell, turn.waiters, look)
+            outcome = await _run_phases(turn, cell, look)
     finally:
         ended[cell.id].set()
     if outcome.failure is None:
@@ -188,33 +195,36 @@ async def _run_cell(turn: Turn, cell: Cell, ended: Mapping[str, asyncio.Event], 
 
 
 def _warn_of_errors(run: SweepRun, cell: Cell) -> None:
-    marker = run.store.done(cell, "generate", cell.key("generate"), run.generation)
+    marker = read_json_if_there(run.store.cell_dir(cell) / "done" / "generate.json")
     lost = marker["result"].get("n_errors", 0) if marker else 0
     if lost:
         told = "%s: %d of %d samples have no answer after all retries and count as errors"
         get_run_logger().warning(told, cell.title, lost, marker["result"]["n"] if marker else 0)
 
 
-async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor, look: int | None = None) -> CellOutcome:
-    """The phases of a cell, one after the other, each a task."""
+async def _run_phases(turn: Turn, cell: Cell, look: int | None = None) -> CellOutcome:
+    """The phases of a cell, task after task."""
+    run, waiters = turn.run, turn.waiters
     folder = str(run.folder)
     before: tuple[PrefectFuture[Any], ...] = ()
     ran = Ran()
     loop = asyncio.get_running_loop()
     if run.rescore and await loop.run_in_executor(waiters, stale, run, cell, "generate") is not None:
         return CellOutcome(cell, CellFailed("has no stored answers to score; `seedbed run` makes them"), before)
-    for phase in _phases(run, cell):
+    for planned in _steps(run, cell):
         if (reason := _stop_reason(run)) is not None:
             return CellOutcome(cell, reason, before, ran)
-        cause = await loop.run_in_executor(waiters, stale, run, cell, phase, look)
+        step, cause = planned, None
+        if cell.id not in turn.finished:
+            step, cause = await loop.run_in_executor(waiters, _due, run, cell, planned, look)
         if cause is None and look is not None and look > 1:
             # That it is done up to here was shown at the first look.
             continue
         if cause is not None:
-            ran = Ran((*ran.phases, phase), ran.cause or cause)
+            ran = Ran((*ran.phases, *step), ran.cause or cause)
         # The marker alone says what is done; a cached result is only believed beside it.
-        chosen = PHASE_TASKS[phase].with_options(refresh_cache=cause is not None)
-        submitted = chosen.submit(folder, cell.id, None if phase == "optimise" else look, wait_for=before)
+        chosen = STEP_TASKS[step].with_options(refresh_cache=cause is not None)
+        submitted = chosen.submit(folder, cell.id, None if step == ("optimise",) else look, wait_for=before)
         state = await _settle(submitted, waiters)
         if not state.is_completed():
             return CellOutcome(cell, await _error(run, state), (submitted,), ran)
@@ -222,25 +232,31 @@ async def _run_phases(run: SweepRun, cell: Cell, waiters: ThreadPoolExecutor, lo
     return CellOutcome(cell, None, before, ran)
 
 
-async def _finished_before(run: SweepRun, waiters: ThreadPoolExecutor) -> set[str]:
-    """Cells that need nothing and are too many to be shown one by one."""
-    if len(run.plan.cells) <= _SHOWN_CACHED:
-        return set()
+def _due(run: SweepRun, cell: Cell, step: Step, look: int | None) -> tuple[Step, str | None]:
+    """What of a step has to be done, and why; all of it, and no cause, where everything is done."""
+    for place, phase in enumerate(step):
+        if (cause := stale(run, cell, phase, look)) is not None:
+            return step[place:], cause
+    return step, None
 
-    def done(cell: Cell) -> bool:
-        return not cell.in_looks and all(stale(run, cell, phase) is None for phase in _phases(run, cell))
 
-    loop = asyncio.get_running_loop()
-    found = await asyncio.gather(*(loop.run_in_executor(waiters, done, cell) for cell in run.plan.cells))
-    finished = {cell.id for cell, is_finished in zip(run.plan.cells, found, strict=True) if is_finished}
-    if len(finished) <= _SHOWN_CACHED:
-        return set()
-    get_run_logger().info("%d of %d cells were finished before", len(finished), len(run.plan.cells))
-    return finished
+def _finished(run: SweepRun) -> set[str]:
+    """Ids of the cells that need nothing."""
+    cells = [cell for cell in run.plan.cells if not cell.in_looks]
+    wanted = [Wanted(cell, phase, cell.key(phase)) for cell in cells for phase in _phases(run, cell)]
+    found = done_markers(run.store, wanted, run.generation)
+    return {cell.id for cell in cells if all((cell.id, phase) in found for phase in _phases(run, cell))}
 
 
 def _phases(run: SweepRun, cell: Cell) -> tuple[Phase, ...]:
     return cell.phases[-1:] if run.rescore else cell.phases
+
+
+def _steps(run: SweepRun, cell: Cell) -> list[Step]:
+    """The phases of a cell by task. A search is one of its own; answers are scored by the task that got them, since a
+    task costs Prefect more than most scorers cost."""
+    phases = _phases(run, cell)
+    return [("optimise",), phases[1:]] if phases[0] == "optimise" else [phases]
 
 
 async def _pair_groups(run: SweepRun, outcomes: list[CellOutcome], waiters: ThreadPoolExecutor) -> None:

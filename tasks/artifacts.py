@@ -27,7 +27,7 @@ def publish(folder: str) -> None:
         text, key=artifact_key("summary", sweep), description=f"Summary of {sweep}, files in {folder}"
     )
     create_table_artifact(
-        cell_table(run.store, run.plan, finished_cells(run)),
+        cell_table(run.plan, finished_cells(run)),
         key=artifact_key("cells", sweep),
         description=f"Cells of {sweep}",
     )

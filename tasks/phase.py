@@ -19,17 +19,22 @@ PhaseTask = Task[..., dict[str, Any]]
 """Takes the folder of the sweep's run and the id of a cell; only these travel, the rest is read from files."""
 
 
-def _phase_task(phase: Phase) -> PhaseTask:
-    """Finished phases of earlier runs come back Cached, under the phase's own key. Prefect's policies contain the run's
-    id and would forget everything with the run."""
+Step = tuple[Phase, ...]
+"""Phases that one task does, one after the other."""
+
+
+def _step_task(step: Step) -> PhaseTask:
+    """Finished phases of earlier runs come back Cached, under the key of the last of them, which holds those before it.
+    Prefect's policies contain the run's id and would forget everything with the run. A second try finds the phases that
+    the first one finished."""
 
     def key(_context: Any, parameters: dict[str, Any]) -> str:
-        key = open_run(parameters["folder"]).plan.cell(parameters["cell_id"]).key(phase)
+        key = open_run(parameters["folder"]).plan.cell(parameters["cell_id"]).key(step[-1])
         # What a further look adds is another result under the same key of the phase.
         return key if parameters["look"] is None else f"{key}-{parameters['look']}"
 
     @task(
-        name=phase,
+        name=" and ".join(step),
         task_run_name=_run_name,
         cache_policy=CacheKeyFnPolicy(cache_key_fn=key),
         persist_result=True,
@@ -39,7 +44,8 @@ def _phase_task(phase: Phase) -> PhaseTask:
         retry_condition_fn=_infrastructure_fault,
     )
     def work(folder: str, cell_id: str, look: int | None = None) -> dict[str, Any]:
-        return run_with_progress(folder, cell_id, phase, look)
+        results = [run_with_progress(folder, cell_id, phase, look) for phase in step]
+        return results[-1]
 
     return work
 
@@ -52,15 +58,13 @@ def _infrastructure_fault(_task: Any, _task_run: Any, state: Any) -> bool:
 
 
 def _run_name() -> str:
-    """`multi · tiny · reader · seed 2 · generate`, with the look where a cell grows."""
+    """`multi · tiny · reader · seed 2 · generate and score`, with the look where a cell grows."""
     parameters = task_run.parameters
     cell = open_run(parameters["folder"]).plan.cell(parameters["cell_id"])
     look = parameters.get("look")
     return f"{cell.title} · {task_run.task_name}{f' · look {look}' if look else ''}"
 
 
-PHASE_TASKS: Mapping[Phase, PhaseTask] = {
-    "optimise": _phase_task("optimise"),
-    "generate": _phase_task("generate"),
-    "score": _phase_task("score"),
-}
+_STEPS: tuple[Step, ...] = (("optimise",), ("generate", "score"), ("score",))
+
+STEP_TASKS: Mapping[Step, PhaseTask] = {step: _step_task(step) for step in _STEPS}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from seedbed.phases.asked import covers, to_ask
 from seedbed.phases.context import SweepRun
-from seedbed.storage.store import read_json, write_json
+from seedbed.storage.store import read_json_if_there, write_json
 from seedbed.sweep.cell import Cell, Phase
 from seedbed.sweep.identity import changed_parts
 
@@ -53,15 +52,14 @@ def stale(run: SweepRun, cell: Cell, phase: Phase, look: int | None = None) -> s
     if found is not None:
         return None if look is None or covers(found, to_ask(run, cell, phase, look)) else "its contest is still open"
     folder = run.store.cell_dir(cell)
-    owner, marker = folder / "cell.json", folder / "done" / f"{phase}.json"
-    if not owner.exists():
+    held = read_json_if_there(folder / "cell.json")
+    if held is None:
         return _NEW
-    held = read_json(owner)
     if held["cell_id"] != cell.id:
         return _explain(cell, changed_parts(held["answers"], cell.answers))
-    if not marker.exists():
+    made = read_json_if_there(folder / "done" / f"{phase}.json")
+    if made is None:
         return "it had not been finished"
-    made = read_json(marker)
     if made["generation"] < run.generation:
         return "the sweep was started afresh"
     if made["key"] != cell.key(phase):
@@ -93,6 +91,5 @@ def write_ran(run: SweepRun, lines: Sequence[str]) -> None:
 
 
 def read_ran(run: SweepRun) -> list[str]:
-    path = run.folder / _FILE
-    data: dict[str, Any] = read_json(path) if path.exists() else {"lines": []}
-    return data["lines"]
+    data = read_json_if_there(run.folder / _FILE)
+    return [] if data is None else data["lines"]

@@ -52,6 +52,9 @@ class SweepRun:
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     """How many samples a benchmark has, by experiment and name: known without reading its files."""
 
+    results: Store | None = None
+    """Where other cells' results lie, if elsewhere than the store."""
+
     def samples(self, cell: Cell) -> int | None:
         return self.sizes.get(size_key(cell))
 
@@ -292,7 +295,7 @@ class CellContext:
     @property
     def _results(self) -> Store:
         """Where the results of other cells lie."""
-        return self.run.store
+        return self.run.results or self.run.store
 
     def sample_usage(self) -> Mapping[str, SampleUsage]:
         marker = self.folder / "done" / "generate.json"

@@ -15,6 +15,7 @@ from seedbed.errors import UserError
 from seedbed.lm.ledger.database import sqlite_url
 from seedbed.phases.archive import CONFIG, INDEX, LEDGER, Archive, moved, read_archive
 from seedbed.phases.context import SweepRun, read_run
+from seedbed.phases.fetched import fetch_results
 from seedbed.storage.objects import download, download_folder, subfolders
 from seedbed.storage.paths import as_path, as_root, is_local
 from seedbed.storage.store import Store
@@ -126,11 +127,7 @@ def _fetched(remote: Path, folder: Path, trust_plugins: bool) -> SweepRun:
     local = folder / "sweeps" / remote.parent.name / remote.name
     download_folder(remote, local)
     run = _read(local, trust_plugins)
-    for cell in run.plan.cells:
-        download_folder(root / cell.folder, folder / cell.folder)
-    for group in run.plan.groups():
-        place = run.store.group_dir(group)
-        download_folder(root / place.relative_to(folder), place)
+    fetch_results(Store(root), run.plan, run.store)
     if run.plan.config.ledger is None and (root / "ledger.sqlite").exists():
         download(root / "ledger.sqlite", folder)
     return run

@@ -10,6 +10,7 @@ from typing import Any
 from seedbed.errors import CellFailed
 from seedbed.phases.asked import asked_of, covers, to_ask
 from seedbed.phases.context import CellContext, open_run
+from seedbed.phases.desk import desk
 from seedbed.phases.generate import generate
 from seedbed.phases.lock import cell_lock
 from seedbed.phases.optimise import optimise
@@ -46,20 +47,23 @@ def _run_phase(folder: str, cell_id: str, phase: Phase, look: int | None) -> dic
     run = open_run(folder)
     cell = run.plan.cell(cell_id)
     with cell_lock(run, cell) as check_lock:
-        path = run.store.claim_folder(cell)
+        run.store.claim_folder(cell)
         marker = run.store.done(cell, phase, cell.key(phase), run.generation)
         asked = to_ask(run, cell, phase, look)
         if marker is not None and covers(marker, asked):
             return marker["result"]
         if phase == "score":
             asked = asked_of(run, cell)
-        with closing(CellContext(run, cell, phase, **_so_far(path, phase, marker), asked=asked)) as context:
-            if marker is None:
-                # What was made from the files that are now replaced is no longer done.
-                run.store.forget(cell, cell.phases[cell.phases.index(phase) :])
-            files, result = _WORK[phase](context, path)
-        check_lock()
-        run.store.mark_done(cell, phase, Done(cell.key(phase), run.generation, cell.parts(phase), files, result))
+        if marker is None:
+            # What was made from the files that are now replaced is no longer done.
+            run.store.forget(cell, cell.phases[cell.phases.index(phase) :])
+        with desk(run, cell, check_lock) as near:
+            path = near.store.cell_dir(cell)
+            with closing(CellContext(near, cell, phase, **_so_far(path, phase, marker), asked=asked)) as context:
+                files, result = _WORK[phase](context, path)
+            check_lock()
+            done = Done(cell.key(phase), run.generation, cell.parts(phase), files, result)
+            near.store.mark_done(cell, phase, done)
         return result
 
 

@@ -32,8 +32,7 @@ def write_rows(folder: Path, name: str, rows: Sequence[Row], field: str, times_n
     if times:
         write_jsonl(folder / times_name, times)
         return [name, times_name]
-    if (folder / times_name).exists():  # of what lay there before
-        (folder / times_name).unlink()
+    (folder / times_name).unlink(missing_ok=True)  # of what lay there before
     return [name]
 
 

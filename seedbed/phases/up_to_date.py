@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,11 @@ from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.reads import generation_of
 from seedbed.phases.publish import Choices
 from seedbed.storage.hashing import hash_file
+from seedbed.storage.markers import Wanted, done_markers
 from seedbed.storage.store import Store, json_text, read_json
-from seedbed.sweep.cell import Cell
 from seedbed.sweep.manifest import made_with
 from seedbed.sweep.plan import Plan
 
-_AT_ONCE = 16
-"""Markers that are read at once: in object storage each is a wait."""
 _CHOSEN = ("baseline", "margin", "samples")
 
 
@@ -68,8 +65,5 @@ def _unchanged(path: Path, digest: str) -> bool:
 
 
 def _all_done(plan: Plan, store: Store, generation: int) -> bool:
-    def done(cell: Cell) -> bool:
-        return all(store.done(cell, phase, cell.key(phase), generation) is not None for phase in cell.phases)
-
-    with ThreadPoolExecutor(_AT_ONCE) as readers:
-        return all(readers.map(done, plan.cells))
+    wanted = [Wanted(cell, phase, cell.key(phase)) for cell in plan.cells for phase in cell.phases]
+    return len(done_markers(store, wanted, generation)) == len(wanted)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Container
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from seedbed.storage.store import Store, read_json
 from seedbed.sweep.plan import Plan
 
 
-def cell_table(store: Store, plan: Plan, finished: Container[str]) -> list[dict[str, Any]]:
-    """A row a cell: what it is, and for those finished their metrics and what they used."""
+def cell_table(plan: Plan, finished: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row a cell: what it is, and for those finished, as their markers say, their metrics and what they used."""
     rows: list[dict[str, Any]] = []
     for cell in plan.cells:
         row: dict[str, Any] = {
@@ -23,8 +22,8 @@ def cell_table(store: Store, plan: Plan, finished: Container[str]) -> list[dict[
             "seed": cell.seed,
         }
         if cell.id in finished:
-            data = read_json(store.cell_dir(cell) / "metrics.json")
-            metrics = data["metrics"].get(cell.label, {})
+            data = finished[cell.id]["result"]
+            metrics = data["metrics"]
             row |= {
                 m.label: _rounded(metrics.get(m.name), m.digits) for m in plan.metrics(cell.suite) if m.name in metrics
             }

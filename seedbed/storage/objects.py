@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from seedbed.errors import UserError
-from seedbed.storage.paths import filesystem, is_local, read_bytes
+from seedbed.storage.paths import filesystem, is_local
 
 _AT_ONCE = 64
 """Requests that are under way at one time."""
@@ -106,12 +106,32 @@ def download(path: Path, folder: Path) -> Path:
 
 def download_folder(prefix: Path, folder: Path) -> None:
     """Copies of all objects under a prefix, in a local folder."""
-    for name in listed(prefix):
+    fetch(prefix, listed(prefix), folder)
+
+
+def fetch(prefix: Path, names: Iterable[str], folder: Path) -> None:
+    """Copies of objects under a prefix in a local folder, many requests side by side."""
+    wanted = list(names)
+    for name in wanted:
         if ".." in name.split("/"):
             raise UserError(f"{prefix}/{name}: would be written outside the folder; it is not fetched.")
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(read_bytes(prefix / name))
+    if wanted:
+        fs, source = filesystem(prefix)
+        fs.get([f"{source}/{name}" for name in wanted], [f"{folder}/{name}" for name in wanted], batch_size=_AT_ONCE)
+
+
+def send(folder: Path, names: Iterable[str], prefix: Path) -> None:
+    """Files of a local folder as objects under a prefix, many requests side by side; each appears whole."""
+    if wanted := list(names):
+        fs, target = filesystem(prefix)
+        fs.put([f"{folder}/{name}" for name in wanted], [f"{target}/{name}" for name in wanted], batch_size=_AT_ONCE)
+
+
+def drop(prefix: Path, names: Iterable[str]) -> None:
+    """Delete objects under a prefix; what is not there is left at that."""
+    fs, source = filesystem(prefix)
+    for name in names:
+        fs.rm_file(f"{source}/{name}")
 
 
 def listed(folder: Path) -> dict[str, int]:

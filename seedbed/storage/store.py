@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from seedbed.errors import UserError
 from seedbed.storage.hashing import hash_file
-from seedbed.storage.objects import move_aside, put, sizes, subfolders
+from seedbed.storage.objects import drop, move_aside, put, sizes, subfolders
 from seedbed.storage.paths import file_mask, home, is_local, read_bytes
 from seedbed.storage.redact import redact
 
@@ -100,6 +100,15 @@ def read_json(path: Path) -> dict[str, Any]:
     return data
 
 
+def read_json_if_there(path: Path) -> dict[str, Any] | None:
+    """The same; None where there is no such file. Of an object that is one request, where asking first takes up to
+    three."""
+    try:
+        return read_json(path)
+    except FileNotFoundError:
+        return None
+
+
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
 
@@ -122,6 +131,8 @@ class Store:
     """The root folder of all runs (`experiment_runs_data` by default), or their prefix on object storage."""
 
     root: Path
+    cache: Path | None = None
+    """Where what can be made again is kept, if elsewhere than usual."""
 
     def cell_dir(self, cell: HasFolder) -> Path:
         return self.root / cell.folder
@@ -150,7 +161,7 @@ class Store:
     @property
     def cache_dir(self) -> Path:
         """Always on a disk: indexes are mapped into memory."""
-        return (self.root if is_local(self.root) else home()) / "cache"
+        return self.cache or (self.root if is_local(self.root) else home()) / "cache"
 
     def latest_sweep(self, name: str) -> Path:
         """The newest folder of a sweep."""
@@ -195,24 +206,21 @@ class Store:
         """The cell's folder, ready for its files. What belongs to another cell id is moved aside, never overwritten."""
         folder = self.cell_dir(cell)
         owner = folder / "cell.json"
-        if owner.exists():
-            held = read_json(owner)["cell_id"]
-            if held != cell.id:
-                _set_aside(folder, f"{folder.name}@{held[:8]}")
+        held = read_json_if_there(owner)
+        if held is not None and held["cell_id"] != cell.id:
+            _set_aside(folder, f"{folder.name}@{held['cell_id'][:8]}")
+            held = None
         if is_local(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        if not owner.exists():
+        if held is None:
             write_json(owner, {"cell_id": cell.id, "title": cell.title, "answers": dict(cell.answers)})
         return folder
 
     def done(self, cell: HasFolder, phase: str, key: str, generation: int) -> dict[str, Any] | None:
         """The marker of a finished phase, if it has this key, is of this generation or a later one, and its files are
         all there."""
-        marker = self._marker(cell, phase)
-        if not marker.exists():
-            return None
-        data = read_json(marker)
-        if data["key"] != key or data["generation"] < generation:
+        data = read_json_if_there(self._marker(cell, phase))
+        if data is None or data["key"] != key or data["generation"] < generation:
             return None
         return data if sizes(self.cell_dir(cell), data["files"]) == data["files"] else None
 
@@ -236,10 +244,13 @@ class Store:
 
     def forget(self, cell: HasFolder, phases: Iterable[str]) -> None:
         """Phases of the cell that are no longer done, whatever their markers say."""
-        for phase in phases:
-            marker = self._marker(cell, phase)
-            if marker.exists():
-                marker.unlink()
+        names = [f"{phase}.json" for phase in phases]
+        folder = self.cell_dir(cell) / "done"
+        if not is_local(folder):
+            drop(folder, set(names) & set(subfolders(folder)))
+            return
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
 
     def _marker(self, cell: HasFolder, phase: str) -> Path:
         return self.cell_dir(cell) / "done" / f"{phase}.json"

@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -140,6 +142,28 @@ def test_a_sweep_on_object_storage_gives_the_files_of_one_on_a_disk_and_is_never
     assert f"{folder}/report.html" in said("report", folder)
     assert f"24 samples in {folder}/samples.parquet" in said("export", folder, "--format", "parquet")
     assert "verified." in said("verify", folder)
+
+
+def test_a_cell_takes_few_requests_to_run_and_a_report_reads_each_file_once(
+    seedbed: Command, tmp_path: Path, s3: S3Server, bucket: str
+) -> None:
+    config, out = tmp_path / "remote.yaml", f"s3://{bucket}/lab"
+    config.write_text(f"{OFFLINE}ledger: {sqlite_url(tmp_path / 'remote.sqlite')}\n", encoding="utf-8")
+
+    def of_cells(*words: str) -> Counter[str]:
+        """What was asked of the four cells and of their two groups."""
+        s3.requests(bucket)
+        seedbed(*words, "--out", out)
+        asked = [line for line in s3.requests(bucket) if "/seed_" in line]
+        return Counter(re.sub(r"seed_\d/(?!groups)[^/]+", "CELL", line) for line in asked)
+
+    first = of_cells("run", str(config))
+    # Besides, who watches a sweep looks for markers every few seconds.
+    made = {name: count for name, count in first.items() if "/done/" not in name}
+    assert sum(made.values()) <= 4 * 32, made
+    assert {count for name, count in first.items() if name.startswith("PUT") and "CELL" in name} == {4}, first
+    report = of_cells("report", "tryout")
+    assert sum(report.values()) <= 4 * 7, report
 
 
 def _remote(folder: Path, server: Loopback, root: str) -> Sweep:

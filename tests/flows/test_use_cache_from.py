@@ -54,7 +54,7 @@ def _attempts(run: Run) -> dict[str, list[Attempt]]:
 
 
 def test_the_dependent_cell_starts_when_its_source_has_ended(run: Run, api: Api) -> None:
-    tasks = tasks_of(api, newest_run(api), 9)
+    tasks = tasks_of(api, newest_run(api), 7)
     ended = max(task["end_time"] for task in tasks if f" {SOURCE} " in task["name"])
     started = min(task["start_time"] for task in tasks if f" {DEPENDENT} " in task["name"])
     assert started >= ended

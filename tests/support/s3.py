@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -23,6 +25,8 @@ class S3Server:
             probe.bind(("127.0.0.1", 0))
             self.url = f"http://127.0.0.1:{probe.getsockname()[1]}"
         self._made = 0
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the server
+        self._read_to = 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -62,12 +66,20 @@ class S3Server:
         keys = [entry["Key"] for page in pages for entry in page.get("Contents", [])]
         return {key: client.get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys}
 
+    def requests(self, bucket: str) -> list[str]:
+        """What was asked of a bucket since this was called last, by the server's own log: `GET /a-bucket/a/key`."""
+        self._log.flush()
+        size = os.fstat(self._log.fileno()).st_size
+        lines = os.pread(self._log.fileno(), size - self._read_to, self._read_to).decode()
+        self._read_to = size
+        return re.findall(rf'"([A-Z]+ /{bucket}[/? ]\S*) HTTP', lines)
+
     def __enter__(self) -> S3Server:
         port = self.url.rpartition(":")[2]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", port],
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=self._log,
             env={**os.environ, **self._settings},
         )
         deadline = time.monotonic() + 600

@@ -184,8 +184,13 @@ def make_parser() -> Parser:
     prices.add_argument("--usage", metavar="JSON_OR_FILE", help="a response's usage, or the response itself")
     prices.add_argument("--service-tier", metavar="TIER", help="price the usage at this tier (priority, flex)")
     prices.add_argument("--batch", action="store_true", help="price the usage as part of a batch")
-    control = add("server", "Start, stop or look at the local Prefect server; env: settings for the command prefect.")
-    control.add_argument("action", choices=["start", "stop", "status", "env"])
+    control = add(
+        "server",
+        "Start, stop, look at or tidy the local Prefect server; env: settings for the command prefect.",
+    )
+    control.add_argument("action", choices=["start", "stop", "status", "env", "tidy"])
+    control.add_argument("--older-than", metavar="DAYS", type=float, help="tidy: runs that ended so many days ago")
+    control.add_argument("--yes", action="store_true", help="tidy: do it; without this they are only counted")
     ui = add("ui", "Open sweeps as they run, their reports and the Prefect UI in a browser.")
     ui.add_argument("--no-open", action="store_true", help="only print the address")
     ui.add_argument("--out", metavar="DIR", help="show these results too, beside those of sweeps that ran here")

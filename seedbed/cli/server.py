@@ -1,12 +1,16 @@
-"""`seedbed server start|stop|status|env`."""
+"""`seedbed server start|stop|status|env|tidy`."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import os
 import shlex
 
 from seedbed.cli.main import EXIT_FAILED, EXIT_OK
+from seedbed.errors import UserError
 from seedbed.local import server
+from seedbed.local.launch import import_flows
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -18,6 +22,8 @@ def run(arguments: argparse.Namespace) -> int:
         case "env":
             settings = {"PREFECT_API_URL": server.start().api, "PREFECT_API_AUTH_STRING": server.auth_string()}
             print("\n".join(f"export {name}={shlex.quote(value)}" for name, value in settings.items()))
+        case "tidy":
+            _tidy(arguments.older_than, apply=arguments.yes)
         case _:
             found = server.running()
             print(
@@ -27,3 +33,16 @@ def run(arguments: argparse.Namespace) -> int:
             )
             return EXIT_OK if found else EXIT_FAILED
     return EXIT_OK
+
+
+def _tidy(days: float | None, *, apply: bool) -> None:
+    """Prefect's records of sweeps that ended long ago: each cell leaves some dozens of rows."""
+    if days is None or days < 0:
+        raise UserError("say what to drop: --older-than DAYS, counted from the end of a run.")
+    os.environ.update(server.client_environment())
+    runs = asyncio.run(import_flows("tidy").tidy(days, apply=apply))
+    what = f"{runs:,} run{'s' * (runs != 1)} with their tasks, states and logs from Prefect's database"
+    if apply:
+        print(f"dropped {what}; results, reports and the ledger stay")
+    else:
+        print(f"would drop {what}; add --yes to do it")

@@ -44,6 +44,8 @@ _SETTINGS = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+    # Logs and artifacts of runs that `seedbed server tidy` dropped go once a day; events after a week.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,orphans",
     "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     # From wherever the UI itself came.
     "PREFECT_UI_API_URL": "/api",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import math
 import os
 import socket
@@ -30,6 +31,8 @@ def task_runner(runner: RunnerConfig) -> Any:
 
 def _dask(runner: RunnerConfig) -> Any:
     made = _package("prefect_dask", "dask").DaskTaskRunner
+    # Of a scheduler that has gone it tells in tracebacks; `why_lost` does in a sentence.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     if runner.address is not None:
         _refuse_silent(runner.address)
         return made(address=runner.address)

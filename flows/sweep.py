@@ -29,6 +29,7 @@ from seedbed.phases.aggregate import GroupKey
 from seedbed.phases.changes import Ran, stale, summarise, write_ran
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.growing import Growing, growing
+from seedbed.phases.progress import report
 from seedbed.storage.markers import Wanted, done_markers
 from seedbed.storage.store import read_json_if_there
 from seedbed.sweep.cell import Cell, Phase
@@ -188,18 +189,25 @@ async def _run_cell(turn: Turn, cell: Cell, ended: Mapping[str, asyncio.Event], 
         ended[cell.id].set()
     if outcome.failure is None:
         get_run_logger().info("%s: done%s", cell.title, f" up to look {look}" if look else "")
-        _warn_of_errors(turn.run, cell)
+        _tell_of_answers(turn.run, cell, outcome.ran)
     else:
         get_run_logger().error("%s: %s", cell.title, outcome.failure)
     return outcome
 
 
-def _warn_of_errors(run: SweepRun, cell: Cell) -> None:
+def _tell_of_answers(run: SweepRun, cell: Cell, ran: Ran) -> None:
     marker = read_json_if_there(run.store.cell_dir(cell) / "done" / "generate.json")
-    lost = marker["result"].get("n_errors", 0) if marker else 0
+    if marker is None:
+        return
+    total, lost = marker["result"]["n"], marker["result"].get("n_errors", 0)
     if lost:
         told = "%s: %d of %d samples have no answer after all retries and count as errors"
-        get_run_logger().warning(told, cell.title, lost, marker["result"]["n"] if marker else 0)
+        get_run_logger().warning(told, cell.title, lost, total)
+    if run.plan.config.runner.remote:
+        # Its samples were counted where it ran: who listens here hears of them now.
+        for phase in ran.phases:
+            if phase != "optimise":
+                report(cell, phase, total, total)
 
 
 async def _run_phases(turn: Turn, cell: Cell, look: int | None = None) -> CellOutcome:

@@ -20,7 +20,7 @@ from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.phases.context import SweepRun
 from seedbed.phases.looks import unfinished
 from seedbed.storage.markers import Wanted, done_markers
-from seedbed.storage.store import read_json
+from seedbed.storage.store import read_json_if_there
 from seedbed.sweep.cell import Cell
 
 RECENT_S = 60.0
@@ -149,8 +149,7 @@ def look(run: SweepRun, engine: Engine, settled: dict[str, CellStanding]) -> Sta
     markers = done_markers(run.store, wanted, run.generation)
     at_work = [cell.id for cell in unseen if (cell.id, cell.phases[-1]) not in markers]
     calls = call_progress(engine, run.plan.config.name, run.generation, now - RECENT_S, at_work)
-    path = run.folder / "summary.json"
-    summary = read_json(path) if path.exists() else None
+    summary = read_json_if_there(run.folder / "summary.json")
     missing = summary["missing"] if summary else []
     failed = {row["cell"] for row in missing}
     going_on = _growing(run) if summary is None else set[str]()

@@ -137,8 +137,9 @@ def test_dask_postgresql_and_s3_give_the_figures_of_one_machine_and_pay_once(
     with Loopback(latency_s=0.05) as server:
         spread = Everywhere(tmp_path / "spread", server, postgres.database_of(tmp_path), s3.bucket(), s3)
         with Cluster(tmp_path / "spread", s3.environment) as cluster:
-            code, _, err = spread.run(*_on_cluster(cluster))
+            code, out, err = spread.run(*_on_cluster(cluster))
             assert code == 0, err
+            assert len(re.findall(r"^  .* · (?:generate|score): 12 samples$", out, re.M)) == 8, "no progress was shown"
             assert spread.usage() == calm.usage()
             assert spread.scores() == _local_files(calm.out)
             assert server.books.requests == calls
@@ -213,3 +214,16 @@ def test_the_dollar_cap_holds_over_the_whole_cluster(tmp_path: Path, postgres: P
         assert spent == pytest.approx(bill, abs=1e-9)
         # What is in flight was reserved before it was sent, so that not even that passes the cap.
         assert 0.005 < bill <= 0.02
+
+
+def test_workers_without_the_keys_of_the_storage_are_explained_without_a_traceback(
+    tmp_path: Path, postgres: Postgres, s3: S3Server
+) -> None:
+    with Loopback() as server:
+        spread = Everywhere(tmp_path / "spread", server, postgres.database_of(tmp_path), s3.bucket(), s3)
+        none = {name: "" for name in s3.environment if "KEY" in name}
+        with Cluster(tmp_path, {**s3.environment, **none}) as cluster:
+            code, out, err = spread.run(*_on_cluster(cluster), "--set", "seeds=[0]")
+    assert code != 0
+    assert "AWS_ACCESS_KEY_ID with its fellows" in err, out + err
+    assert "Traceback" not in out + err, out + err

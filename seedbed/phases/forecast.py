@@ -5,8 +5,10 @@ model."""
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -219,16 +221,25 @@ def _own_share(plan: Plan, cell: Cell) -> float:
     variants of one system, at temperature 0 also its seeds, and judges of the same answers; and where cases share what
     a helper at temperature 0 said, as of a document that was translated once."""
     resolved = plan.resolve(cell)
-    alike = [other for other in plan.cells if other.group[:3] == cell.group[:3]]
-    twins = [other for other in alike if plan.resolve(other).system_name == resolved.system_name]
-    if resolved.model()[1].temperature > 0:
-        twins = [other for other in twins if other.seed == cell.seed]
+    alike, system = cell.group[:3], (*cell.group[:3], resolved.system_name)
+    sharing = _sharing(plan)
+    twins = sharing[(*system, cell.seed) if resolved.model()[1].temperature > 0 else system]
     own, judged = resolved.calls_per_case, scoring_calls(plan, cell)
     if not own + judged:
         return 1.0
     helped = any(resolved.model(role)[1].temperature == 0 for role in resolved.system_spec.roles)
     sure = min(1.0, own) if helped else own
-    return (sure / len(twins) + judged / len(alike)) / (own + judged)
+    return (sure / twins + judged / sharing[alike]) / (own + judged)
+
+
+@lru_cache(maxsize=2)
+def _sharing(plan: Plan) -> Counter[tuple[str | int, ...]]:
+    """How many cells of a plan have a benchmark and model in common; with these a system; with these a seed."""
+    found: Counter[tuple[str | int, ...]] = Counter()
+    for cell in plan.cells:
+        system = (*cell.group[:3], plan.resolve(cell).system_name)
+        found.update((cell.group[:3], system, (*system, cell.seed)))
+    return found
 
 
 def seconds(model: ModelConfig, calls: Range, tokens: Range, measured: Sequence[float]) -> Range:

@@ -16,6 +16,7 @@ from seedbed.phases.forecast import (
     Range,
     SweepForecast,
     assumed,
+    forecast,
     kind_of,
     measured_range,
     seconds,
@@ -23,9 +24,11 @@ from seedbed.phases.forecast import (
 )
 from seedbed.phases.forecast_replay import _of_cell  # type: ignore[attr-defined]
 from seedbed.phases.replay import Replayed
+from seedbed.sweep.cell import Cell
 from seedbed.sweep.config import load_config
 from seedbed.sweep.model_config import Limits, ModelConfig
 from seedbed.sweep.plan import Plan, make_plan
+from seedbed.sweep.resolved import ResolvedCell
 
 CONFIG = """
 name: forecast
@@ -273,3 +276,28 @@ def test_the_spread_of_a_sample_alone_or_of_nothing_is_none() -> None:
     assert two_models.mean() == {"m": Taken(1, 10, 1), "n": Taken(2, 20, 2)}
     assert two_models.of("a") == {"m": Taken(2, 20, 2)}
     assert two_models.of(None) == two_models.mean()
+
+
+def test_the_work_of_a_forecast_grows_with_the_cells_and_not_with_their_square(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lookups = 0
+    resolve = Plan.resolve
+
+    def counted(self: Plan, cell: Cell) -> ResolvedCell:
+        nonlocal lookups
+        lookups += 1
+        return resolve(self, cell)
+
+    def needed(seeds: int) -> int:
+        nonlocal lookups
+        path = tmp_path / "many.yaml"
+        text = CONFIG.format(temperature=0.5, suite="crosslingual", benchmark="tiny", system="multi")
+        path.write_text(text.replace("[0, 1]", str(list(range(seeds)))), encoding="utf-8")
+        plan = make_plan(*load_config(path))
+        lookups = 0
+        forecast(plan, tmp_path / "out")
+        return lookups
+
+    monkeypatch.setattr(Plan, "resolve", counted)
+    assert needed(40) <= 4 * needed(10)

@@ -126,3 +126,23 @@ def test_the_markers_of_many_cells_are_those_of_one_look_each(tmp_path: Path) ->
     found = done_markers(store, wanted, 1)
     assert list(found) == [(cells[1].id, "generate")]
     assert found[cells[1].id, "generate"] == store.done(cells[1], "generate", "key", 1)
+
+
+def test_a_cell_that_nobody_has_begun_is_looked_for_once_whatever_its_phases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [Cell(f"{seed:064d}", 0, "crosslingual", "tiny", "multi", "B", "m", seed, {}, {}) for seed in range(3)]
+    wanted = [Wanted(cell, phase, "key") for cell in cells for phase in ("optimise", "generate", "score")]
+    asked: list[str] = []
+
+    def listed(folder: str) -> list[str]:
+        asked.append(folder)
+        raise FileNotFoundError(folder)
+
+    def read(path: Path) -> bytes:
+        raise AssertionError(f"{path} was read")
+
+    monkeypatch.setattr("seedbed.storage.markers.os.listdir", listed)
+    monkeypatch.setattr("seedbed.storage.store.read_bytes", read)
+    assert done_markers(Store(tmp_path), wanted, 1) == {}
+    assert len(asked) == 3

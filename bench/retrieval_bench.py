@@ -13,6 +13,7 @@ so that there is something to be found.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -192,6 +193,14 @@ def tantivy(file: Path, folder: Path) -> dict[str, Any]:
 CONTENDERS = {"seedbed": own, "bm25s in memory": in_memory, "bm25s mapped": mapped, "tantivy": tantivy}
 
 
+def is_there(contender: str) -> bool:
+    """Tantivy is no package that Seedbed or its tests need."""
+    there = contender != "tantivy" or importlib.util.find_spec("tantivy") is not None
+    if not there:
+        print("left out: tantivy is not installed (pip install tantivy)", file=sys.stderr)
+    return there
+
+
 def together(file: Path, folder: Path) -> list[dict[str, Any]]:
     """Processes that search one kept corpus at the same time, each with what it held before and while it was at it."""
     start = multiprocessing.get_context("spawn")
@@ -256,7 +265,7 @@ def compare(folder: Path, texts: int) -> None:
     reference = measure("bm25s in memory", file)
     line("bm25s in memory", reference, None)
     for name in CONTENDERS:
-        if name != "bm25s in memory":
+        if name != "bm25s in memory" and is_there(name):
             line(name, measure(name, file), reference["found"])
 
 
@@ -269,7 +278,8 @@ def large(folder: Path, texts: int) -> None:
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|", flush=True)
     keep = folder / f"home-{texts}"
     line("seedbed", measure("seedbed", file, keep), None)
-    line("tantivy", measure("tantivy", file), None)
+    if is_there("tantivy"):
+        line("tantivy", measure("tantivy", file), None)
     found = together(file, keep)
     for name in ("Pss", "Pss_Anon"):
         more = sum(told["after"][name] - told["before"][name] for told in found)

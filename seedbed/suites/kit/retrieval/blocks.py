@@ -31,7 +31,7 @@ class Block:
     lengths: Ints
     """How many tokens each text of the block has."""
     mapped: tuple[Mapping, ...] = ()
-    """The files of one that was loaded and are read a part at a time."""
+    """The files of one that was loaded."""
 
     def save(self, folder: Path) -> None:
         for name, numbers in self._arrays().items():
@@ -44,15 +44,22 @@ class Block:
         def read(name: str) -> Mapping:
             return Mapping(folder / f"{name}.bin")
 
-        places, counts = read("places"), read("counts")
+        letters, ends, starts, places, counts, lengths = mapped = tuple(
+            read(name) for name in ("letters", "ends", "starts", "places", "counts", "lengths")
+        )
         return cls(
-            Terms(read("letters").array(np.uint8), read("ends").array(np.int64)),
-            read("starts").array(np.int64),
+            Terms(letters.array(np.uint8), ends.array(np.int64)),
+            starts.array(np.int64),
             places.array(np.int32),
             counts.array(np.int32),
-            read("lengths").array(np.int32),
-            (places, counts),
+            lengths.array(np.int32),
+            mapped,
         )
+
+    def let_go(self) -> None:
+        """Of the pages that were read: each part of a block is needed once, and they would all count as memory."""
+        for mapping in self.mapped:
+            mapping.let_go()
 
     def _arrays(self) -> dict[str, NDArray[np.uint8] | NDArray[np.int64] | Ints]:
         return {

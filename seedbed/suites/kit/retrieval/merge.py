@@ -19,6 +19,8 @@ K1, B = 1.5, 0.75
 """Lucene's variant of BM25 with the constants of the package bm25s, whose scores these are to the bit."""
 _AT_ONCE = 4_000_000
 """Postings of a range."""
+BLOCKS_AT_ONCE = 8
+"""Blocks whose words are joined at one time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,12 @@ class Merge:
         import numpy as np
 
         self._blocks = blocks
-        self.terms, self._numbers = _joined([block.terms for block in blocks])
+        self.terms, self._numbers = _joined(blocks)
         self.n_texts = sum(len(block.lengths) for block in blocks)
         found = np.zeros(len(self.terms), dtype=np.int64)
         for numbers, block in zip(self._numbers, blocks, strict=True):
             found[numbers] += np.diff(block.starts)
+            block.let_go()
         self.starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(found)])
         self._rarity = _rarity(found, self.n_texts)
         lengths = np.concatenate([block.lengths for block in blocks]).astype(np.float64)
@@ -76,39 +79,50 @@ class Merge:
             places[target] = block.places[start:end]
             counts[target] = block.counts[start:end]
             free[own] += each
-            for mapping in block.mapped:
-                mapping.let_go()  # each part is read once
+            block.let_go()
         rarity = np.repeat(self._rarity[low:high], np.diff(self.starts[low : high + 1]))
         weights = (rarity * (counts / (self._norms[places] + counts))).astype(np.float32)
         return Range(places, weights, np.maximum.reduceat(weights, begin))
 
 
-def _joined(parts: Sequence[Terms]) -> tuple[Terms, list[NDArray[np.int32]]]:
-    """All words once, sorted, and for each part the numbers of its words among them."""
+def _joined(blocks: Sequence[Block]) -> tuple[Terms, list[NDArray[np.int32]]]:
+    """All words once, sorted, and for each block the numbers of its words among them. A few blocks at a time: the words
+    of all of them, each as often as blocks have it, would be more than everything else."""
     import numpy as np
-    import pyarrow as arrow
     from pyarrow import compute
 
-    kind = arrow.large_binary()
-    arrays = [
-        arrow.Array.from_buffers(
-            kind,
-            len(part),
-            [None, arrow.py_buffer(np.concatenate([np.zeros(1, dtype=np.int64), part.ends])), _buffer(part)],
-        )
-        for part in parts
-    ]
-    known = arrow.concat_arrays(arrays).dictionary_encode()
-    order: Any = compute.call_function("array_sort_indices", [known.dictionary])
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[_numbers(order, np.uint64)] = np.arange(len(order), dtype=np.int32)
-    numbers = rank[_numbers(known.indices, np.int32)]
-    words = known.dictionary.take(order)
+    groups = [blocks[at : at + BLOCKS_AT_ONCE] for at in range(0, len(blocks), BLOCKS_AT_ONCE)]
+    known: Any = None
+    for group in groups:
+        known = compute.call_function("unique", [_words(group, known)])
+    order: Any = compute.call_function("array_sort_indices", [known])
+    words = known.take(order)
+    numbers: list[NDArray[np.int32]] = []
+    for group in groups:
+        options = compute.SetLookupOptions(value_set=words)
+        found = _numbers(compute.call_function("index_in", [_words(group)], options), np.int32)
+        numbers += np.split(found, np.cumsum([len(block.terms) for block in group])[:-1])
     _, ends, letters = words.buffers()
     joined = Terms(
         np.frombuffer(letters or b"", dtype=np.uint8), np.frombuffer(ends, dtype=np.int64)[1 : len(words) + 1]
     )
-    return joined, list(np.split(numbers, np.cumsum([len(part) for part in parts])[:-1]))
+    return joined, numbers
+
+
+def _words(blocks: Sequence[Block], before: Any = None) -> Any:
+    """The words of blocks, one after the other, and before them others."""
+    import numpy as np
+    import pyarrow as arrow
+
+    arrays = [] if before is None else [before]
+    for block in blocks:
+        letters, ends = block.terms.letters, np.concatenate([np.zeros(1, dtype=np.int64), block.terms.ends])
+        buffers = [None, arrow.py_buffer(ends), arrow.py_buffer(letters if len(letters) else b"")]
+        arrays.append(arrow.Array.from_buffers(arrow.large_binary(), len(block.terms), buffers))
+    joined = arrow.concat_arrays(arrays)
+    for block in blocks:
+        block.let_go()
+    return joined
 
 
 def _numbers(array: Any, kind: type[np.generic]) -> NDArray[Any]:
@@ -116,12 +130,6 @@ def _numbers(array: Any, kind: type[np.generic]) -> NDArray[Any]:
     import numpy as np
 
     return np.frombuffer(array.buffers()[1], dtype=kind)[array.offset : array.offset + len(array)]
-
-
-def _buffer(terms: Terms) -> object:
-    import pyarrow as arrow
-
-    return arrow.py_buffer(terms.letters if len(terms.letters) else b"")
 
 
 def _rarity(found: NDArray[np.int64], n_texts: int) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from seedbed.errors import UserError
-from seedbed.suites.kit.retrieval import building, collection
+from seedbed.suites.kit.retrieval import building, collection, merge
 from seedbed.suites.kit.retrieval.collection import Collection, read_collection
 from seedbed.suites.kit.retrieval.recipe import Recipe
 from seedbed.suites.kit.rows import Row
@@ -41,7 +41,8 @@ RECIPE: Recipe[Thing] = Recipe(
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SEEDBED_HOME", str(tmp_path / "home"))
     draw = random.Random(5)
-    texts = [" ".join(draw.choices("abcdefgh", k=draw.randint(1, 9))) if n % 7 else "-" for n in range(300)]
+    common = [" ".join(draw.choices("abcdefgh", k=draw.randint(1, 9))) for n in range(300)]
+    texts = [f"{text} only{n // 2}" if n % 7 else "-" for n, text in enumerate(common)]
     path = tmp_path / "corpus.jsonl"
     path.write_text("".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in enumerate(texts)))
     return path
@@ -51,6 +52,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection, "IN_MEMORY", 0)
     monkeypatch.setattr(building, "BLOCK_TOKENS", 200)
+    monkeypatch.setattr(merge, "BLOCKS_AT_ONCE", 3)
 
 
 def folders(tmp_path: Path) -> list[Path]:
@@ -66,7 +68,7 @@ def test_many_blocks_on_disk_find_what_one_in_memory_does(
     assert list(kept.things) == list(in_memory.things)
     assert kept.things[-1] == in_memory.things[-1]
     assert kept.excluded == in_memory.excluded == {"too short": 43}
-    for query in ("a", "a b c", "h h a", "z", "c d e f g"):
+    for query in ("a", "a b c", "h h a", "z", "c d e f g", "a only1 only149"):
         assert kept.best(query, 7) == in_memory.best(query, 7)
         assert kept.scores(query) == in_memory.scores(query)
     (folder,) = folders(tmp_path)

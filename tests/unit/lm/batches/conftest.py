@@ -22,6 +22,12 @@ def batched(**changes: Any) -> dict[str, Any]:
     return {"service": "batch", "batch": {**QUICK, **own}, **changes}
 
 
+def in_full(size: int, **changes: Any) -> dict[str, Any]:
+    """Settings under which so many calls make a batch: on a busy machine one may get old before it has them all."""
+    own = changes.pop("batch", {})
+    return batched(batch={"size": size, "age_s": 3600.0, **own}, **changes)
+
+
 @pytest.fixture(params=list(_PROTOCOLS))
 def protocol(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv("LOOP_KEY", "a-key-of-nobody")

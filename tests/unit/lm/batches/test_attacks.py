@@ -14,7 +14,7 @@ from seedbed.errors import Interrupted
 from seedbed.lm.ledger import Cap
 from tests.support.batch_loopback import BatchLoopback
 from tests.support.lm import PRICE, dollars, runtime, scope, sums
-from tests.unit.lm.batches.conftest import ask, batched, start
+from tests.unit.lm.batches.conftest import ask, batched, in_full, start
 from tests.unit.lm.batches.test_poller import PATIENCE_S, until
 
 
@@ -46,7 +46,7 @@ def _all_paid_once(folder: Path, server: BatchLoopback, count: int) -> None:
 
 
 def test_results_that_are_not_there_yet_are_not_given_up(tmp_path: Path, protocol: dict[str, Any]) -> None:
-    settings = batched(batch={"settle_s": 30}, **protocol)
+    settings = in_full(4, batch={"settle_s": 30}, **protocol)
     with BatchLoopback() as server, runtime(tmp_path, server, **settings) as made:
         server.at = _first_times("download", 3, web.HTTPNotFound)
         assert all(isinstance(answer, list) for answer in ask(made, 4))
@@ -57,7 +57,7 @@ def test_results_that_are_not_there_yet_are_not_given_up(tmp_path: Path, protoco
 def test_a_creation_that_is_answered_with_an_error_after_the_deed_is_not_repeated(
     tmp_path: Path, protocol: dict[str, Any]
 ) -> None:
-    with BatchLoopback() as server, runtime(tmp_path, server, **batched(**protocol)) as made:
+    with BatchLoopback() as server, runtime(tmp_path, server, **in_full(4, **protocol)) as made:
         server.at = _first_times("created", 1, web.HTTPInternalServerError)
         assert all(isinstance(answer, list) for answer in ask(made, 4))
         assert len(server.made) == 1
@@ -78,7 +78,7 @@ def test_results_that_are_shorter_than_the_counts_are_fetched_again(tmp_path: Pa
         cut[0] -= 1
         return lines[:2] if cut[0] >= 0 else lines
 
-    settings = batched(batch={"settle_s": 30}, **protocol)
+    settings = in_full(5, batch={"settle_s": 30}, **protocol)
     with Odd() as server, runtime(tmp_path, server, **settings) as made:
         server.twist = shorter
         assert all(isinstance(answer, list) for answer in ask(made, 5))

@@ -17,7 +17,7 @@ from tests.support import lm
 from tests.support.batch_loopback import BatchLoopback
 from tests.support.lm import model, runtime, scope, sums
 from tests.support.loopback import Loopback
-from tests.unit.lm.batches.conftest import ask, batched, start
+from tests.unit.lm.batches.conftest import ask, batched, in_full, start
 
 PATIENCE_S = 60.0
 
@@ -55,7 +55,7 @@ def test_a_batch_whose_creation_was_cut_off_is_found_and_not_made_again(
 ) -> None:
     with (
         BatchLoopback(keeps_metadata=keeps_metadata) as server,
-        runtime(tmp_path, server, **batched(**protocol)) as made,
+        runtime(tmp_path, server, **in_full(4, **protocol)) as made,
     ):
         _cut_off(server, "created")
         answers = ask(made, 4)
@@ -66,7 +66,7 @@ def test_a_batch_whose_creation_was_cut_off_is_found_and_not_made_again(
 
 
 def test_a_batch_that_was_never_made_is_made_when_it_is_not_found(tmp_path: Path, protocol: dict[str, Any]) -> None:
-    with BatchLoopback() as server, runtime(tmp_path, server, **batched(**protocol)) as made:
+    with BatchLoopback() as server, runtime(tmp_path, server, **in_full(4, **protocol)) as made:
         _cut_off(server, "create", times=2)
         assert all(isinstance(answer, list) for answer in ask(made, 4))
         assert len(server.made) == 1
@@ -76,7 +76,7 @@ def test_a_batch_that_was_never_made_is_made_when_it_is_not_found(tmp_path: Path
 def test_a_stop_leaves_batches_running_and_the_next_run_takes_their_answers(tmp_path: Path, each_ledger: str) -> None:
     with BatchLoopback() as server:
         server.hold = True
-        with runtime(tmp_path, server, **batched()) as made:
+        with runtime(tmp_path, server, **in_full(6)) as made:
             asked = start(made, 6)
             until(lambda: server.asked["poll"])
             assert "waiting for batch, 0 of 6" in str(made.batches.words("c"))
@@ -86,7 +86,7 @@ def test_a_stop_leaves_batches_running_and_the_next_run_takes_their_answers(tmp_
         (view,) = _views(tmp_path)
         assert (view.requests, view.taken, view.ended, view.at_work, view.sweeps) == (6, 0, False, False, ("s",))
         server.hold = False
-        with runtime(tmp_path, server, **batched()) as made:
+        with runtime(tmp_path, server, **in_full(6)) as made:
             assert all(isinstance(answer, list) for answer in ask(made, 6, execution="e2"))
         assert len(server.made) == 1
     # The first execution's calls were paid, the second's are answered by them.
@@ -111,7 +111,7 @@ def test_what_only_gathered_ends_unsent_at_a_stop(tmp_path: Path) -> None:
 def test_normal_calls_wait_for_what_a_batch_will_answer_and_pay_nothing(tmp_path: Path) -> None:
     with BatchLoopback() as server:
         server.hold = True
-        with runtime(tmp_path, server, **batched()) as made:
+        with runtime(tmp_path, server, **in_full(3)) as made:
             start(made, 3)
             until(lambda: server.asked["poll"])
             made.stop(Interrupted("enough"))

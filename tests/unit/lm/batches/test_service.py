@@ -15,22 +15,22 @@ from seedbed.lm.ledger.batches import lease, open_batches
 from seedbed.lm.ledger.database import open_database
 from tests.support.batch_loopback import BatchLoopback
 from tests.support.lm import PRICE, caps, dollars, ledger_url, runtime, scope, sums
-from tests.unit.lm.batches.conftest import ask, batched, start
+from tests.unit.lm.batches.conftest import ask, batched, in_full, start
 
 
 def test_answers_are_those_of_normal_calls_at_half_their_price(
     tmp_path: Path, protocol: dict[str, Any], each_ledger: str
 ) -> None:
     with BatchLoopback() as server, runtime(tmp_path / "online", server, **protocol) as made:
-        online = ask(made, 25)
-    with BatchLoopback() as server, runtime(tmp_path / "batch", server, **batched(**protocol)) as made:
-        by_batch = ask(made, 25)
+        online = ask(made, 30)
+    with BatchLoopback() as server, runtime(tmp_path / "batch", server, **in_full(10, **protocol)) as made:
+        by_batch = ask(made, 30)
         assert server.online == 0
-        assert [len(one.rows) for one in server.made.values()] == [10, 10, 5]
+        assert [len(one.rows) for one in server.made.values()] == [10, 10, 10]
         assert server.most_polls_at_once == 1
     assert by_batch == online
     found, books = sums(tmp_path / "batch"), server.books
-    assert found.outcomes == {"paid": 25}
+    assert found.outcomes == {"paid": 30}
     assert (found.tokens_in, found.tokens_out) == (books.tokens_in, books.tokens_out)
     assert found.spent_usd == pytest.approx(dollars(books.tokens_in, books.tokens_out) / 2, abs=1e-12)
     assert sums(tmp_path / "online").spent_usd == pytest.approx(2 * found.spent_usd)
@@ -50,7 +50,7 @@ def test_rows_that_fail_or_expire_go_into_the_next_batch(tmp_path: Path, protoco
 
 
 def test_a_row_that_is_refused_for_good_fails_alone(tmp_path: Path, protocol: dict[str, Any]) -> None:
-    with BatchLoopback(fail={"invalid": 0.4}) as server, runtime(tmp_path, server, **batched(**protocol)) as made:
+    with BatchLoopback(fail={"invalid": 0.4}) as server, runtime(tmp_path, server, **in_full(10, **protocol)) as made:
         answers = ask(made, 10)
     refused = [answer for answer in answers if isinstance(answer, Exception)]
     assert 0 < len(refused) < 10
@@ -59,7 +59,7 @@ def test_a_row_that_is_refused_for_good_fails_alone(tmp_path: Path, protocol: di
 
 
 def test_what_failed_falls_back_to_normal_calls_where_the_config_says_so(tmp_path: Path) -> None:
-    settings = batched(batch={"fallback": "online"})
+    settings = in_full(10, batch={"fallback": "online"})
     with BatchLoopback(fail={"expired": 0.5}) as server, runtime(tmp_path, server, **settings) as made:
         answers = ask(made, 10)
     assert all(isinstance(answer, list) for answer in answers)

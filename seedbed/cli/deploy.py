@@ -26,7 +26,7 @@ _HOW_TO_START = "seedbed worker --pool"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    os.environ.update(server.client_environment())
+    server.connect()
     if arguments.command != "worker":
         _deploy(arguments)
     if arguments.command == "deploy":

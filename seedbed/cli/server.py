@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import shlex
 
 from seedbed.cli.main import EXIT_FAILED, EXIT_OK
@@ -39,7 +38,7 @@ def _tidy(days: float | None, *, apply: bool) -> None:
     """Prefect's records of sweeps that ended long ago: each cell leaves some dozens of rows."""
     if days is None or days < 0:
         raise UserError("say what to drop: --older-than DAYS, counted from the end of a run.")
-    os.environ.update(server.client_environment())
+    server.connect()
     runs = asyncio.run(import_flows("tidy").tidy(days, apply=apply))
     what = f"{runs:,} run{'s' * (runs != 1)} with their tasks, states and logs from Prefect's database"
     if apply:

@@ -50,7 +50,7 @@ def get_ready(runner: RunnerConfig) -> None:
     start or answer, packages that shadow ours, a cluster that is not there."""
     if "PREFECT_API_URL" not in os.environ and server.running() is None:
         print("starting the Prefect server: some seconds, and it stays for later runs", flush=True)
-    os.environ.update(server.client_environment())
+    server.connect()
     runners = import_flows("runners")
     if runner.remote:
         runners.task_runner(runner)
@@ -61,7 +61,7 @@ def run_sweep(
 ) -> Launched:
     """Run the sweep planned in a folder to its end, or until Ctrl-C or SIGTERM: calls in flight then get a moment and
     what is there is summed up. A second signal ends the process at once, with `to_go_on` as its last words."""
-    os.environ.update(server.client_environment())
+    server.connect()
     flow = getattr(import_flows(flow_name), f"{flow_name}_on")(runner)
     run, heard = open_run(str(folder)), list[Signalled]()
 

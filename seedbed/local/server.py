@@ -155,6 +155,14 @@ def stop() -> bool:
     return True
 
 
+def connect() -> None:
+    """Make this process a client of the server, which is started if there is none."""
+    os.environ.update(client_environment())
+    # Who imported Prefect before, as a notebook may have, has its settings of then: it would start a server of its own.
+    if (prefect_context := sys.modules.get("prefect.context")) is not None:
+        prefect_context.refresh_global_settings_context()
+
+
 def client_environment() -> dict[str, str]:
     """Start or reuse the server and return the settings a Prefect client needs, for `os.environ`.
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 import urllib.request
 from collections import Counter
@@ -201,3 +204,23 @@ def test_a_given_prefect_api_url_is_respected(run_sweep: RunSweep) -> None:
     assert run.code == 2, "no server answers there, and the sweep does not run on another"
     assert run.err.startswith("seedbed: PREFECT_API_URL is http://127.0.0.1:9/api")
     assert not (run.root / "sweeps").exists(), "a run that never began is not the newest"
+
+
+@pytest.mark.usefixtures("seedbed_home")
+def test_a_script_that_has_imported_prefect_before_runs_on_the_same_server(tmp_path: Path, api: Api) -> None:
+    """Prefect reads its settings once: those of before knew no server, and it started one that took the run with it."""
+    (tmp_path / "sweep.yaml").write_text(OFFLINE, encoding="utf-8")
+    script = "import sys, prefect.context; from seedbed.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    options = ["--set", "seeds=[0]", "--set", "experiments.0.systems=[direct]", "--out", str(tmp_path / "out")]
+    sweeps = {"flows": {"name": {"any_": ["sweep"]}}}
+    before = api("/flow_runs/count", sweeps)
+    done = subprocess.run(
+        [sys.executable, "-c", script, "run", "sweep.yaml", *options],
+        capture_output=True,
+        text=True,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API")},
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "temporary server" not in done.stderr
+    assert api("/flow_runs/count", sweeps) == before + 1

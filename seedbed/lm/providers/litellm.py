@@ -6,8 +6,10 @@ import asyncio
 import os
 from collections.abc import Mapping
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
+
+import orjson
 
 from seedbed.errors import ProviderError, ProviderErrorKind, causes
 from seedbed.lm.providers.openai_http import http_error, is_loopback, retry_after
@@ -53,8 +55,8 @@ class LitellmProvider:
     async def chat(self, body: JsonDict, attempt: Attempt) -> JsonDict:
         litellm = await asyncio.to_thread(import_litellm)
         key = os.environ.get(self._key_env) if self._key_env else None
-        try:
-            with limited_replies(self._max_bytes):
+        with limited_replies(self._max_bytes) as replies:
+            try:
                 async with asyncio.timeout(attempt.timeout_s):
                     response: Any = await litellm.acompletion(
                         **{**body, "model": self._model},
@@ -65,11 +67,17 @@ class LitellmProvider:
                         max_retries=0,
                         caching=False,
                     )
-        except TimeoutError:
-            raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
-        except Exception as error:
-            raise (too_long(self._max_bytes) if is_too_long(error) else _translate(error)) from None
-        return as_body(response)
+                answer = as_body(response)
+                orjson.dumps(answer)  # numbers and letters that no JSON of ours can hold
+            except TimeoutError:
+                raise ProviderError("timeout", f"no answer within {attempt.timeout_s:g} s") from None
+            except Exception as error:
+                if is_too_long(error):
+                    raise too_long(self._max_bytes) from None
+                if _has_come(replies.last, error):
+                    return _as_it_came(replies.last, error)
+                raise _translate(error) from None
+        return answer
 
     async def aclose(self) -> None:
         return None
@@ -86,6 +94,25 @@ def _keep_off_proxies(host: str) -> None:
 def as_body(response: Any) -> JsonDict:
     """What litellm made of a reply, as the body of a chat completion."""
     return _without_invented_usage(response.model_dump(mode="json"))
+
+
+def _has_come(reply: httpx.Response | None, error: Exception) -> TypeGuard[httpx.Response]:
+    """Whether the provider answered, to its end: it will charge for what litellm could not read."""
+    import httpx
+
+    broken = any(isinstance(cause, httpx.TransportError) for cause in causes(error))
+    return reply is not None and reply.is_success and not broken
+
+
+def _as_it_came(reply: httpx.Response, error: Exception) -> JsonDict:
+    """For who reads replies here: to refuse it, and to see what it tells of its tokens."""
+    try:
+        body = orjson.loads(_content(reply))
+    except orjson.JSONDecodeError:
+        body = None
+    if not isinstance(body, dict):
+        raise ProviderError("malformed", _said(error)) from None
+    return body
 
 
 def import_litellm() -> Any:
@@ -110,7 +137,7 @@ def _translate(error: Exception) -> ProviderError:
     """What happened, by the error beneath litellm's own: its class calls a broken connection a server's error."""
     import httpx
 
-    said, status = redact(f"{type(error).__name__}: {error}")[:_MAX_ERROR_TEXT], _status(error)
+    said, status = _said(error), _status(error)
     if type(error).__name__ == "ContextWindowExceededError":
         return ProviderError("context_length", said, status=status)
     for cause in causes(error):
@@ -133,6 +160,11 @@ def _translate(error: Exception) -> ProviderError:
     return ProviderError(
         kind or "invalid_request", said, status=status, retry_after=retry_after(_headers(error, None))
     )  # fmt: skip
+
+
+def _said(error: Exception) -> str:
+    # litellm puts its own traceback into what it says.
+    return redact(f"{type(error).__name__}: {error}".partition("\nTraceback")[0])[:_MAX_ERROR_TEXT]
 
 
 def _status(error: Exception) -> int | None:

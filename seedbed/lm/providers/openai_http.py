@@ -9,6 +9,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
@@ -88,7 +89,7 @@ class OpenAIHttpProvider:
         told = f" ({self._url})"
         try:
             timeout = aiohttp.ClientTimeout(total=_LIST_TIMEOUT_S)
-            async with self._open().get(self._list_url, headers=self._headers(), timeout=timeout) as reply:
+            async with self._get(self._list_url, timeout) as reply:
                 data = orjson.loads(await self._read(reply))
             names = [str(one["id"]) for one in data["data"]]
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, LookupError, TypeError, ProviderError):
@@ -104,7 +105,7 @@ class OpenAIHttpProvider:
         url = urlunsplit(at._replace(path=f"{at.path.partition('/v1/')[0]}/props", query=""))
         try:
             timeout = aiohttp.ClientTimeout(total=_SLOTS_TIMEOUT_S)
-            async with self._open().get(url, headers=self._headers(), timeout=timeout) as reply:
+            async with self._get(url, timeout) as reply:
                 slots = orjson.loads(await self._read(reply))["total_slots"]
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, LookupError, TypeError, ProviderError):
             return None
@@ -113,6 +114,10 @@ class OpenAIHttpProvider:
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
+
+    def _get(self, url: str, timeout: aiohttp.ClientTimeout) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        # The key is for the address of the config, and for no other that it leads to.
+        return self._open().get(url, headers=self._headers(), timeout=timeout, allow_redirects=False)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,7 @@ from seedbed.lm.providers import make_provider
 from seedbed.lm.providers.litellm import LitellmProvider
 from seedbed.lm.types import Attempt
 from seedbed.sweep.model_config import ModelConfig
-from tests.support.lm import assert_books_agree, dollars, runtime, scope
+from tests.support.lm import assert_books_agree, caps, dollars, runtime, scope, sums
 from tests.support.loopback import Loopback
 
 pytestmark = pytest.mark.slow
@@ -165,3 +169,61 @@ def test_a_reply_without_an_end_is_left_soon(name: str) -> None:
     assert caught.value.kind == "malformed"
     # What is under way in sockets' buffers is taken too.
     assert server.books.endless_bytes < 20e6
+
+
+_CHOICE = '{"message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}'
+_USAGE = '{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}'
+
+
+@pytest.mark.parametrize("name", [*NAMES, "anthropic/x"])
+@pytest.mark.parametrize(
+    ("choices", "usage", "outcome", "spent"),
+    [
+        ("[]", _USAGE, "failed", True),
+        ("null", _USAGE, "failed", True),
+        ('["yes"]', _USAGE, "failed", True),
+        ('[{"message": null}]', _USAGE, "failed", True),
+        ("[NaN]", _USAGE, "failed", False),
+        ("[" * 2000 + "]" * 2000, _USAGE, "failed", False),
+        (f"[{_CHOICE.replace('yes', 'y' + chr(92) + 'ud800')}]", _USAGE, "failed", False),
+        (f"[{_CHOICE}]", _USAGE.replace("100", "1" + "0" * 30), "paid", True),
+        (f"[{_CHOICE}]", '{"prompt_tokens": {"a": 1}, "completion_tokens": [5]}', "paid", True),
+    ],
+)
+def test_what_litellm_cannot_read_is_booked_too(
+    tmp_path: Path, name: str, choices: str, usage: str, outcome: str, spent: bool
+) -> None:
+    """A reply with status 200 is billed, whatever litellm says of it: by the tokens that it tells, or at risk."""
+    reply = f'{{"id": "1", "object": "chat.completion", "choices": {choices}, "usage": {usage}}}'.encode()
+    with replying(reply) as url, Loopback() as unused:
+        settings = {"model": name, "api_base": url, "api_key_env": "LOOP_KEY", "retries": 0}
+        with runtime(tmp_path, unused, **settings) as made, suppress(dspy.LMError):
+            made.lm(scope(), caps(1.0))("Is water wet, as they say?")
+    found = sums(tmp_path)
+    assert found.outcomes == {outcome: 1}
+    assert (found.spent_usd > 0, found.at_risk_usd > 0) == (spent, not spent)
+    if outcome == "failed" and spent:
+        assert found.spent_usd == pytest.approx(dollars(100, 50))
+
+
+@contextmanager
+def replying(reply: bytes) -> Iterator[str]:
+    """An endpoint with one reply to everything."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()

@@ -12,6 +12,7 @@ import orjson
 
 from seedbed.errors import ProviderError
 from seedbed.lm.abilities import abilities_of
+from seedbed.lm.request_size import LENGTHS, number_meant
 from seedbed.lm.types import JsonDict
 from seedbed.lm.usage import told_usage
 from seedbed.sweep.model_config import ModelConfig
@@ -53,8 +54,10 @@ def adapt(body: JsonDict, model: ModelConfig) -> JsonDict:
 
 
 def limited(body: JsonDict, model: ModelConfig, tokens: int) -> JsonDict:
-    """The body with a bound on the answer where it has none: a cap can hold only for what was reserved."""
-    if any(body.get(name) for name in ("max_tokens", "max_completion_tokens")):
+    """The body with a bound on the answer where it has none that can be reserved: a cap can hold only for what was."""
+    meant = {name for name in LENGTHS if number_meant(body.get(name)) is not None}
+    body = {name: value for name, value in body.items() if name not in LENGTHS or name in meant}
+    if meant:
         return body
     renamed = (model.api_base is None and model.model.startswith("openai/")) or is_reasoning_model(model.model)
     return {**body, "max_completion_tokens" if renamed else "max_tokens": tokens}

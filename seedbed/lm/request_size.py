@@ -3,6 +3,7 @@ can make of it, for a reservation."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ _PLAIN = frozenset(
     {"model", "messages", "input", "encoding_format", "temperature", "top_p", "seed", "stop", "n"}
     | {"max_tokens", "max_completion_tokens", "presence_penalty", "frequency_penalty", "service_tier"}
 )
+LENGTHS = ("max_completion_tokens", "max_tokens")
+"""How a request says how long its answer may be."""
 _ALSO_SENT = ("tools", "functions", "response_format", "tool_choice", "prediction")
 
 _LIKELY_IMAGE, _MOST_IMAGE = 1_000, 16_384
@@ -89,11 +92,22 @@ def likely_media_tokens(body: JsonDict) -> int:
 
 def most_output(body: JsonDict, limit: int) -> int:
     """Output tokens that it can at most be billed for, in all its answers. `limit` is the model's own."""
-    asked = [body[name] for name in ("max_completion_tokens", "max_tokens") if isinstance(body.get(name), int)]
-    answers = body.get("n")
+    asked = [length for name in LENGTHS if (length := number_meant(body.get(name))) is not None]
     # What a prediction offers and the model does not take is billed as output.
     offered = len(orjson.dumps(body["prediction"])) if body.get("prediction") else 0
-    return (answers if isinstance(answers, int) and answers > 1 else 1) * ((max(asked) if asked else limit) + offered)
+    return (number_meant(body.get("n")) or 1) * ((max(asked) if asked else limit) + offered)
+
+
+def number_meant(value: Any) -> int | None:
+    """A number above 0, also in the forms that many servers take for one (`3.0`, `"3"`); of -1, which is no limit to
+    some, and of all else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = math.ceil(float(value))
+    except (ValueError, OverflowError):
+        return None
+    return number if number > 0 else None
 
 
 def _contents(body: JsonDict) -> Iterator[tuple[str, Mapping[str, Any] | None]]:

@@ -14,13 +14,13 @@ from seedbed.lm.attempts import Binding
 from seedbed.lm.chat import Call, Chat, is_random
 from seedbed.lm.embeddings import Embedder
 from seedbed.lm.gateway.grants import Gone, Grant, Turn
+from seedbed.lm.request_size import LENGTHS
 from seedbed.lm.types import JsonDict
 
 if TYPE_CHECKING:
     from seedbed.lm.runtime import LMRuntime
 
 _NOT_SENT = ("model", "stream", "stream_options", "n")
-_LENGTHS = ("max_completion_tokens", "max_tokens")
 _SUMMED = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 
@@ -58,7 +58,7 @@ async def _all(
 def _body(asked: JsonDict, binding: Binding) -> JsonDict:
     """What the config says of sampling, then what the client asks for, in the words of the model's server."""
     own = {name: value for name, value in asked.items() if name not in _NOT_SENT and value is not None}
-    lengths = [own.pop(name) for name in _LENGTHS if name in own]
+    lengths = [own.pop(name) for name in LENGTHS if name in own]
     if lengths:
         own["max_completion_tokens"] = lengths[0]
     return codec.adapt({"model": binding.model.model, **codec.sampling(binding.model), **own}, binding.model)

@@ -214,7 +214,11 @@ def test_a_request_without_a_limit_gets_one_in_the_words_of_its_server(model: Mo
     assert codec.limited({"messages": []}, model, 50) == {"messages": [], name: 50}
     for own in ("max_tokens", "max_completion_tokens"):
         assert codec.limited({own: 7}, model, 50) == {own: 7}
-    assert codec.limited({"max_tokens": None}, model, 50)[name] == 50
+    for none in (None, 0, -1, True, "many", 1e999):
+        assert codec.limited({"max_tokens": none}, model, 50) == {name: 50}
+        assert codec.limited({"max_tokens": none, "max_completion_tokens": 7}, model, 50) == {
+            "max_completion_tokens": 7
+        }
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,22 @@ def test_n_in_extra_counts_for_the_cap(tmp_path: Path) -> None:
     assert asked == []
 
 
+@pytest.mark.parametrize("length", ["100000", 1e5, -1, 0])
+def test_a_length_in_extra_counts_for_the_cap_in_whatever_form(tmp_path: Path, length: Any) -> None:
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        # Like servers that take such forms for numbers, and -1 for no limit.
+        allowed = int(float(body["max_tokens"]))
+        return {
+            "choices": [CHOICE],
+            "usage": {"prompt_tokens": 1, "completion_tokens": allowed if allowed > 0 else 10**5},
+        }
+
+    cap = 0.05
+    with endpoint(reply) as (url, _), suppress(Exception):
+        ask(tmp_path, url, (Cap("sweep:s", cap),), extra={"max_tokens": length})
+    assert sums(tmp_path).spent_usd <= cap
+
+
 def test_only_the_first_of_many_refusals_lengthens_the_pause() -> None:
     limiter = Limiter(Limits())
     assert limiter.rate_limited(600, 0.0) == pytest.approx(600, abs=1)

@@ -73,7 +73,7 @@ def _work(pool: str) -> int:
             return worker.wait()
         except Signalled as stop:
             # Ctrl-C reaches the worker by itself; who stops a service tells this process alone.
-            if stop.number == signal.SIGTERM:
+            if stop.number != signal.SIGINT:
                 worker.terminate()
             try:
                 worker.wait(_WORKER_ENDS_S)

@@ -195,7 +195,7 @@ def main() -> None:
     # Systems may print: what goes to standard output must not get between the replies.
     with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             # The parent decides, and tells. To ignore a signal would be inherited by programs started from here.
             signal.signal(number, lambda *_: None)
         _Helper(replies).serve(_received(sys.stdin.buffer))

@@ -1,4 +1,4 @@
-"""Ends a sweep over all suites by SIGTERM and SIGINT at moments of all kinds, and goes on with it until it is done:
+"""Ends a sweep over all suites by SIGTERM, SIGINT and SIGHUP at moments of all kinds, and goes on until it is done:
 
     python -m tests.faults.signals --moments 20 --seed 1
 
@@ -23,9 +23,12 @@ from sqlalchemy import text
 from seedbed.lm.ledger.database import open_database, reading
 from tests.faults.campaign.attacks import LIMIT_S
 from tests.faults.campaign.campaign import server_of_its_own
-from tests.faults.campaign.target import Target
+from tests.faults.campaign.target import Attacked, Target
 from tests.support.loopback import Loopback
 
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_TO_ALL = (signal.SIGINT, signal.SIGHUP)
+"""Those a terminal sends, to all of the group: what the sweep has started is told too."""
 _LATENCY_S = 0.3
 """Long enough that calls are in flight at most moments, and far shorter than the grace they get."""
 _IN_FLIGHT = 16
@@ -93,14 +96,21 @@ def signalled(target: Target, moment: Moment) -> Ended:
     asked: int | None = None
     if attacked.wait_until(lambda: time.monotonic() >= due and attacked.requests >= wanted, LIMIT_S):
         asked = attacked.requests
-        attacked.process.send_signal(moment.number)
+        _send(attacked, moment.number)
         if moment.second_after_s is not None:
             time.sleep(moment.second_after_s)
-            attacked.process.send_signal(moment.number)
+            _send(attacked, moment.number)
     code = attacked.end(LIMIT_S)
     lost, phases = _since(target, before)
     said = log.read_bytes()[offset:].decode("utf-8", "replace")
     return Ended(moment, code, said, lost, phases, 0 if asked is None else attacked.requests - asked)
+
+
+def _send(attacked: Attacked, number: signal.Signals) -> None:
+    if number in _TO_ALL:
+        attacked.send(number)
+    else:
+        attacked.process.send_signal(number)
 
 
 def _last_attempt(target: Target) -> int:
@@ -127,7 +137,7 @@ def _rows(target: Target, query: str) -> list[tuple[object, str]]:
 def campaign(folder: Path, moments: int, seed: int) -> list[str]:
     """So many moments a signal; a sweep that is done is followed by a new one."""
     random, problems, sweeps = Random(seed), list[str](), 0
-    drawn = [Moment.draw(number, random) for number in (signal.SIGTERM, signal.SIGINT) for _ in range(moments)]
+    drawn = [Moment.draw(number, random) for number in _SIGNALS for _ in range(moments)]
     random.shuffle(drawn)
     with server_of_its_own(folder / "home"), Loopback(latency_s=_LATENCY_S) as server:
         target = Target(folder / "sweep0", server, whole=True)
@@ -145,7 +155,7 @@ def campaign(folder: Path, moments: int, seed: int) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.signals", description=__doc__)
-    parser.add_argument("--moments", type=int, default=20, help="for each of the two signals (default: 20)")
+    parser.add_argument("--moments", type=int, default=20, help="for each of the three signals (default: 20)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, help="where to work (default: a new folder)")
     given = parser.parse_args()

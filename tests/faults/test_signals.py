@@ -1,12 +1,17 @@
-"""SIGTERM is as Ctrl-C, at any moment: the summary, the command to go on, the exit code a shell expects."""
+"""SIGTERM and SIGHUP are as Ctrl-C, at any moment: the summary, the command to go on, the exit code a shell expects."""
 
 from __future__ import annotations
 
+import json
+import os
+import pty
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,8 @@ from tests.support.loopback import Loopback
 from tests.support.sweeps import Sweep
 
 pytestmark = pytest.mark.usefixtures("seedbed_home")
+
+ENDS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 
 
 def _until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -32,7 +39,7 @@ def _listens(process: subprocess.Popen[str]) -> bool:
     return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", ENDS)
 def test_a_signal_in_mid_sweep_ends_with_the_summary_and_the_command_to_go_on(tmp_path: Path, number: int) -> None:
     with Loopback(latency_s=0.3) as server:
         sweep = Sweep(tmp_path, server)
@@ -48,7 +55,7 @@ def test_a_signal_in_mid_sweep_ends_with_the_summary_and_the_command_to_go_on(tm
     assert sweep.outcomes()["lost"] == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", ENDS)
 def test_a_signal_in_the_first_moment_is_heard(tmp_path: Path, number: int) -> None:
     with Loopback() as server:
         sweep = Sweep(tmp_path, server)
@@ -62,7 +69,7 @@ def test_a_signal_in_the_first_moment_is_heard(tmp_path: Path, number: int) -> N
     assert "Traceback" not in out + err
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", ENDS)
 def test_a_signal_before_the_first_moment_leaves_no_traceback(tmp_path: Path, number: int) -> None:
     with Loopback() as server:
         process = Sweep(tmp_path, server).start()
@@ -109,3 +116,27 @@ def test_a_second_signal_ends_at_once_and_says_how_to_go_on(tmp_path: Path) -> N
     assert process.returncode in (130, 143), err
     assert f"Stopped at once. Everything paid for is kept. To go on: seedbed run {sweep.config}" in err
     assert "Traceback" not in out + err
+
+
+def test_a_terminal_that_is_closed_gives_calls_in_flight_their_moment(tmp_path: Path) -> None:
+    with Loopback(latency_s=0.3) as server:
+        sweep = Sweep(tmp_path, server)
+        command = [sys.executable, "-m", "seedbed", "run", str(sweep.config), "--out", str(sweep.out)]
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(tmp_path)
+            os.execv(command[0], command)
+        os.set_blocking(terminal, False)
+        deadline = time.monotonic() + 600
+        while server.books.requests < 8:
+            assert time.monotonic() < deadline
+            with suppress(BlockingIOError):
+                os.read(terminal, 1 << 16)
+            time.sleep(0.01)
+        os.close(terminal)
+        _, status = os.waitpid(pid, 0)
+    # Of what is written from then on nobody reads a word, and none of it is an error that ends the sweep.
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    assert sweep.outcomes()["lost"] == 0
+    summary = json.loads(next(sweep.out.glob("sweeps/loop/*/summary.json")).read_text(encoding="utf-8"))
+    assert summary["status"] == "interrupted"

@@ -69,6 +69,8 @@ class Algebra:
                 text=True,
                 encoding="utf-8",
                 env={**os.environ, "PYTHONPATH": _path()},
+                # Ctrl-C is told to all of a terminal's group, and a pair that it breaks off would count as unequal.
+                start_new_session=True,
             )
             assert self._process.stdout is not None
             # It says so when it is ready: importing sympy takes its time, which is no answer's fault.

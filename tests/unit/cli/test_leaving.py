@@ -41,7 +41,9 @@ raise ValueError("not heard")
         ("SIGTERM", "SIGINT", 143, False),
         ("SIGINT", "SIGTERM", 130, True),
         ("SIGINT", "SIGINT", 130, False),
+        ("SIGHUP", "SIGHUP", 129, True),
         ("0", "SIGTERM", 2, True),
+        ("0", "SIGHUP", 2, False),
     ],
 )
 def test_a_signal_on_the_way_out_changes_nothing(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from seedbed.suite import Case
@@ -157,3 +160,20 @@ def test_the_verdict_says_what_was_read() -> None:
     assert given.score == pytest.approx(1 / 3)
     assert "expected was '2,1,3'" in given.text
     assert "the order [2, 3, 1]" in given.text
+
+
+@pytest.mark.slow
+def test_ctrl_c_does_not_reach_the_process_that_compares() -> None:
+    """It would break off a comparison, which then counted as unequal."""
+    algebra = Algebra()
+    before = _children()
+    assert algebra.equal("1/2", "0.5")
+    (worker,) = _children() - before
+    assert os.getpgid(worker) != os.getpgid(0)
+    algebra.close()
+    assert worker not in _children()
+
+
+def _children() -> set[int]:
+    tasks = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {int(pid) for task in tasks for pid in task.read_text(encoding="ascii").split()}

@@ -31,6 +31,10 @@ _SECRET_NAME = re.compile(
     r"|(^|_)(KEY|PAT)$",
     re.IGNORECASE,
 )
+_SETTING = re.compile(
+    r"(?:^|[;&?\s])(?:password|passwd|pwd|account_?key|shared_?access_?key|secret|token|api_?key)=([^;&\s'\"]{8,})",
+    re.IGNORECASE,
+)
 _MIN_LENGTH = 8
 _MIN_NAMED = 6
 """Of a value that the config itself calls a key, or a password in an address."""
@@ -115,6 +119,12 @@ def _mask(text: str, whole: re.Pattern[str], also_cut: re.Pattern[str]) -> str:
         parts += [text[at : found.start()], MASK]
         at = max(found.end(), all_of_it.end() if all_of_it else 0)
     return "".join([*parts, text[at:]])
+
+
+def masked_end(text: str, most: int) -> str:
+    """As much of the end of a text, masked before it is cut: the rest of a secret that lost its beginning is known by
+    nothing."""
+    return redact(text)[-most:]
 
 
 def masked_error(error: Exception) -> Exception:
@@ -207,7 +217,9 @@ def _values(environment: tuple[tuple[Any, Any], ...], named: frozenset[str]) -> 
 
 
 def _passwords(value: str) -> Iterator[str]:
-    """The password of an address, as it stands there and as it is meant."""
+    """What of a variable's value is a password by itself: in settings such as `user=me;password=...`; and in an
+    address, as it stands there and as it is meant."""
+    yield from (found[1] for found in _SETTING.finditer(value))
     if "://" not in value or "@" not in value:
         return
     try:

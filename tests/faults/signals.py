@@ -159,8 +159,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, help="where to work (default: a new folder)")
     given = parser.parse_args()
-    # A job in the background of a shell ignores Ctrl-C, and so would all that it starts.
+    # A job in the background of a shell ignores Ctrl-C, one of nohup the end of a terminal, and so would all that they
+    # start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
     problems = campaign(given.folder or Path(tempfile.mkdtemp(prefix="signals-")), given.moments, given.seed)
     for problem in problems:
         print(f"NOT HELD: {problem}")

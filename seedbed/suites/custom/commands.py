@@ -20,6 +20,7 @@ from typing import IO, Any, TypeVar
 from seedbed.errors import SeedbedError
 from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.storage.paths import safe_name
+from seedbed.storage.redact import masked_end
 from seedbed.storage.store import write_text
 from seedbed.suite import PhaseContext
 from seedbed.suites.custom.command_options import CommandOptions
@@ -29,6 +30,8 @@ T = TypeVar("T")
 _LEASH = Path(__file__).with_name("leash.py")
 _MOST_SAID = 8_000_000
 MOST_LOGGED = 1_000_000
+_MARGIN = 10_000
+"""Read beyond that, so that a secret is seen whole where the rest is cut off."""
 _LAST_LINES, _LAST_CHARACTERS = 5, 500
 _SIGNALS = 128
 _RESTARTS = 3
@@ -198,13 +201,13 @@ def answer_of(text: str) -> Mapping[str, Any]:
 
 def tail(path: Path) -> str:
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - MOST_LOGGED))
-        return file.read().decode("utf-8", "replace")
+        file.seek(max(0, path.stat().st_size - MOST_LOGGED - _MARGIN))
+        return masked_end(file.read().decode("utf-8", "replace"), MOST_LOGGED)
 
 
 def last_lines(said: str) -> str:
     lines = [line for line in said.strip().splitlines() if line.strip()][-_LAST_LINES:]
-    return f"; its last words: {' | '.join(lines)[-_LAST_CHARACTERS:]}" if lines else ""
+    return f"; its last words: {masked_end(' | '.join(lines), _LAST_CHARACTERS)}" if lines else ""
 
 
 def write_log(context: PhaseContext, said: str) -> None:

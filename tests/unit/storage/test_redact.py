@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seedbed.storage.redact import keep_secret, masked_error, redact
+from seedbed.storage.redact import keep_secret, masked_end, masked_error, redact
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,27 @@ def test_the_password_of_an_address_in_the_environment_is_masked_alone_too(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", text)
     assert redact("login with hunter22 failed") == "login with [redacted] failed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "host=db user=lab password=hunter2-again dbname=x",
+        "Endpoint=https://lab.test;AccountName=lab;AccountKey=hunter2-again;Suffix=x",
+        "https://lab.test/hook?channel=4&token=hunter2-again",
+    ],
+)
+def test_the_password_among_settings_in_the_environment_is_masked_alone_too(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("LAB_STORE", text)
+    assert redact("hunter2-again was refused by db lab") == "[redacted] was refused by db lab"
+
+
+def test_what_is_left_of_a_text_is_masked_before_the_rest_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_KEY", "zebra-crossing-77-at-noon")
+    assert masked_end("it was zebra-crossing-77-at-noon.", 8) == "dacted]."
+    assert masked_end("short", 8) == "short"
 
 
 @pytest.mark.parametrize(

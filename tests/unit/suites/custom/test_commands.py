@@ -20,6 +20,7 @@ from seedbed.phases.aggregate import publish_again
 from seedbed.phases.archive import write_archive
 from seedbed.phases.context import open_run
 from seedbed.phases.publish import Choices
+from seedbed.suites.custom.commands import last_lines, tail
 from tests.support import forked, plain_agent
 from tests.support.cells import Prepared, prepared
 from tests.support.loopback import Loopback
@@ -90,6 +91,17 @@ def test_inputs_go_in_answers_come_out_and_calls_are_counted(tmp_path: Path, ser
         "q1.log": "thinking about two",
         "q3.log": "a line before\nno idea",
     }
+
+
+def test_the_end_of_a_secret_in_its_last_words_is_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long last line, and of a long log, the beginning is cut off."""
+    secret = "zebra-crossing-77-at-noon-in-the-rain"
+    monkeypatch.setenv("LAB_KEY", secret)
+    for length in (480, 999_980):
+        (tmp_path / "err").write_text(f"a line{secret}{'.' * length}", encoding="utf-8")
+        said = tail(tmp_path / "err")
+        assert "rain" not in said + last_lines(said)
+        assert last_lines(said).endswith("." * 400)
 
 
 def test_a_program_that_calls_nobody_we_know_is_uncounted_unless_it_says_so(tmp_path: Path, server: Loopback) -> None:

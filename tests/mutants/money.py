@@ -60,6 +60,13 @@ MONEY = (
         (STATE_MACHINE,),
     ),
     Planted(
+        "what a sweep cost before a fresh start is not in its costs",
+        "seedbed/lm/ledger/reads.py",
+        "_a.c.sweep == sweep, _a.c.outcome.is_not(None), _a.c.generation >= generation)\n        .group_by",
+        "_a.c.sweep == sweep, _a.c.outcome.is_not(None))\n        .group_by",
+        (STATE_MACHINE,),
+    ),
+    Planted(
         "a stored answer of before a fresh start is not reused",
         "seedbed/lm/ledger/batch_writer.py",
         "elif found is not None and found[1] >= item.scope.generation:",

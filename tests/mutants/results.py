@@ -13,6 +13,7 @@ _RULE_TEST = "tests/unit/analysis/test_gate_rule.py::test_at_its_limits_the_gate
 _CHECKER_TEST = "tests/unit/phases/verification/test_checker.py::test_"
 _CELL_FILES = "seedbed/phases/verification/cell_files.py"
 _RENEWED_TEST = "tests/unit/phases/test_renewed_hashes.py::test_what_does_not_follow_from_the_rows_is_found"
+_FLIPS_TEST = "tests/unit/analysis/test_significance.py::test_the_permutation_test_of_"
 _GUARD_TEST = "tests/unit/phases/test_guard.py::test_"
 
 RESULTS = (
@@ -135,7 +136,14 @@ RESULTS = (
         "seedbed/analysis/significance.py",
         "(np.abs(totals) >= abs(float(values.sum())) - slack)",
         "(np.abs(totals) > abs(float(values.sum())) + slack)",
-        ("tests/unit/analysis/test_significance.py",),
+        (f"{_FLIPS_TEST}few_pairs_tries_every_sign",),
+    ),
+    Planted(
+        "random sign patterns as far from 0 as the one seen count in its rank",
+        "seedbed/analysis/significance.py",
+        "(np.abs(signs @ chosen) >= bar)",
+        "(np.abs(signs @ chosen) > bar + 2 * _SLACK * np.abs(chosen).sum(axis=0))",
+        ("tests/unit/analysis/test_significance.py::test_what_rounding_leaves_of_a_total_of_nothing_is_no_evidence",),
     ),
     Planted(
         "every hint of a key is tried, not only the first",

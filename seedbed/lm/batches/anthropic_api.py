@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from seedbed.errors import ProviderError
 from seedbed.lm.batches.anthropic_messages import MessagesCodec
-from seedbed.lm.batches.http import BatchHttp, parsed_line
+from seedbed.lm.batches.http import BatchHttp, as_counts, as_object, as_objects, parsed_line
 from seedbed.lm.batches.protocol import Perhaps, Progress, RowsRefused
 from seedbed.lm.ledger.batches import Batch
 from seedbed.lm.providers.openai_http import http_error
@@ -74,32 +74,38 @@ class AnthropicBatches:
         after, perhaps = "", None
         for _ in range(_PAGES):
             page = await self._http.ask("GET", f"{self._url}?limit={_PAGE}{after}")
-            found = [one for one in page.get("data") or () if isinstance(one, dict)]
+            found = as_objects(page.get("data"))
             for one in found:
-                as_many = sum(_counts(one).values()) == batch.requests
-                if one.get("id") in known or not as_many or _made_at(one) < since - _EARLIER_S:
+                name, counts = one.get("id"), as_counts(one.get("request_counts"))
+                others = bool(counts) and sum(counts.values()) != batch.requests
+                if name in known or others or _made_at(one) < since - _EARLIER_S:
                     continue
-                if one.get("processing_status") != "ended":
+                if one.get("processing_status") != "ended" or not isinstance(name, str):
                     perhaps = Perhaps()
-                elif await self._is_ours(str(one["id"]), batch):
-                    return str(one["id"])
+                elif await self._is_ours(name, batch):
+                    return name
             if not page.get("has_more") or not found or min(map(_made_at, found)) < since - _EARLIER_S:
                 break
             after = f"&after_id={quote(str(found[-1].get('id')), safe='')}"
         return perhaps
 
     async def _is_ours(self, provider_id: str, batch: Batch) -> bool:
-        async for line in self._http.lines(f"{self._of(provider_id)}/results"):
-            said = parsed_line(line) or {}
-            return str(said.get("custom_id")).endswith(f"-{batch.id}")
+        try:
+            async for line in self._http.lines(f"{self._of(provider_id)}/results"):
+                said = parsed_line(line) or {}
+                return str(said.get("custom_id")).endswith(f"-{batch.id}")
+        except ProviderError as error:
+            if error.status not in (404, 410):
+                raise
         return False
 
     async def progress(self, provider_id: str) -> Progress:
         said = await self._http.ask("GET", self._of(provider_id))
-        status, counts = str(said.get("processing_status")), _counts(said)
+        status, counts = str(said.get("processing_status")), as_counts(said.get("request_counts"))
         failed = counts.get("errored", 0) + counts.get("expired", 0) + counts.get("canceled", 0)
         unsaid = ProviderError("malformed", "the results of the batch say nothing of this request")
-        return Progress(status, status == "ended", counts.get("succeeded", 0), failed, unsaid)
+        ended = status == "ended"
+        return Progress(status, ended, counts.get("succeeded", 0), failed, unsaid, complete=ended)
 
     async def results(
         self, provider_id: str, progress: Progress
@@ -127,11 +133,6 @@ class AnthropicBatches:
         return headers | ({"anthropic-beta": ",".join(sorted(self._features))} if self._features else {})
 
 
-def _counts(said: JsonDict) -> dict[str, int]:
-    counts = said.get("request_counts")
-    return {name: n for name, n in counts.items() if isinstance(n, int)} if isinstance(counts, dict) else {}
-
-
 def _made_at(said: JsonDict) -> float:
     try:
         return datetime.fromisoformat(str(said.get("created_at"))).timestamp()
@@ -140,13 +141,13 @@ def _made_at(said: JsonDict) -> float:
 
 
 def _result(result: Any) -> JsonDict | ProviderError:
-    said = result if isinstance(result, dict) else {}
+    said = as_object(result)
     match said.get("type"):
         case "succeeded" if isinstance(said.get("message"), dict):
             return said["message"]
         case "errored":
-            error = said.get("error")
-            error = error.get("error", error) if isinstance(error, dict) else {}
+            error = as_object(said.get("error"))
+            error = as_object(error.get("error", error))
             kind, message = str(error.get("type")), str(error.get("message"))
             refused = http_error(_STATUS_OF.get(kind, 500), {}, message.encode())
             refused.message = f"{kind}: {message}"[:300]

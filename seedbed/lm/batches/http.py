@@ -75,6 +75,21 @@ class BatchHttp:
         return self._session
 
 
+def as_object(value: Any) -> JsonDict:
+    """What a provider puts where an object belongs; empty where it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_objects(value: Any) -> list[JsonDict]:
+    """The objects of what a provider puts where a list of them belongs."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def as_counts(value: Any) -> dict[str, int]:
+    """The whole numbers of an object."""
+    return {name: n for name, n in as_object(value).items() if isinstance(n, int)}
+
+
 def parsed_line(line: bytes) -> JsonDict | None:
     """A line of results; None where it is no JSON object, as one that was cut."""
     try:

@@ -11,7 +11,7 @@ import aiohttp
 import orjson
 
 from seedbed.errors import ProviderError
-from seedbed.lm.batches.http import BatchHttp, parsed_line
+from seedbed.lm.batches.http import BatchHttp, as_counts, as_object, as_objects, parsed_line
 from seedbed.lm.batches.protocol import Perhaps, Progress
 from seedbed.lm.ledger.batches import Batch
 from seedbed.lm.providers.openai_http import endpoint, http_error, key_variable
@@ -56,30 +56,30 @@ class OpenAIBatches:
         after = ""
         for _ in range(_PAGES):
             page = await self._http.ask("GET", self._url("batches", f"limit={_PAGE}{after}"))
-            found = [one for one in page.get("data") or () if isinstance(one, dict)]
+            found = as_objects(page.get("data"))
             for one in found:
                 # A server that keeps no metadata still says of which file a batch is.
-                marked = (one.get("metadata") or {}).get(_MARK) == batch.id
+                marked = as_object(one.get("metadata")).get(_MARK) == batch.id
                 if marked or (batch.file_id and one.get("input_file_id") == batch.file_id):
                     return _id(one)
-            oldest = min((float(one.get("created_at") or 0.0) for one in found), default=0.0)
-            if not page.get("has_more") or not found or oldest < since - _EARLIER_S:
+            if not page.get("has_more") or not found or min(map(_made_at, found)) < since - _EARLIER_S:
                 return None
             after = f"&after={quote(str(found[-1].get('id')), safe='')}"
         return None
 
     async def progress(self, provider_id: str) -> Progress:
         said = await self._http.ask("GET", self._of(provider_id))
-        status, counts = str(said.get("status")), said.get("request_counts") or {}
+        status, counts = str(said.get("status")), as_counts(said.get("request_counts"))
         files = (said.get("output_file_id"), said.get("error_file_id"))
-        faults = [one for one in (said.get("errors") or {}).get("data") or () if isinstance(one, dict)]
+        faults = as_objects(as_object(said.get("errors")).get("data"))
         return Progress(
             status,
             status in _ENDED,
-            int(counts.get("completed") or 0),
-            int(counts.get("failed") or 0),
+            counts.get("completed", 0),
+            counts.get("failed", 0),
             _meaning(status, faults) if status in _ENDED else None,
             tuple(str(name) for name in files if name),
+            status == "completed",
             tuple((one["line"], str(one.get("message"))) for one in faults if isinstance(one.get("line"), int)),
         )
 
@@ -119,12 +119,17 @@ def _id(said: JsonDict) -> str:
     return said["id"]
 
 
+def _made_at(said: JsonDict) -> float:
+    made = said.get("created_at")
+    return float(made) if isinstance(made, int | float) else float("inf")
+
+
 def _result(line: JsonDict) -> JsonDict | ProviderError:
     response, error = line.get("response"), line.get("error")
     if isinstance(response, dict):
         status, body = response.get("status_code"), response.get("body")
-        if status == 200 and isinstance(body, dict):
-            return body
+        if status == 200:
+            return body if isinstance(body, dict) else ProviderError("malformed", "the response has no content")
         return http_error(status if isinstance(status, int) else 500, {}, orjson.dumps(body))
     said = error if isinstance(error, dict) else {}
     message = str(said.get("message") or "the batch has no response to this request")

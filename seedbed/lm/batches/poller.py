@@ -31,6 +31,8 @@ _LOOK_S = 2.0
 _MAX_PAUSE_S = 60.0
 _NO_ANSWER = frozenset({"timeout", "transport", "malformed", "server"})
 """After these nobody knows whether a batch was made."""
+_NO_BATCHES = frozenset({404, 405, 501})
+"""What servers without batches say."""
 
 logger = logging.getLogger("seedbed.lm")
 
@@ -130,20 +132,28 @@ class Poller:
             pause = min(_MAX_PAUSE_S, self._lane.model.backoff_s * 2 ** min(self._fails[batch.id], 10))
             self._due[batch.id] = time.monotonic() + max(error.retry_after or 0.0, pause)
             logger.warning("batch %s: %s; trying again", batch.provider_id or batch.id, redact(error.message))
-            self._give_up_for_good(error)
+            await self._give_up_for_good(error)
             return False
         self._fails.pop(batch.id, None)
         return True
 
-    def _give_up_for_good(self, error: ProviderError) -> None:
+    async def _give_up_for_good(self, error: ProviderError) -> None:
+        """Stop where no later try can go better. Batches that the provider has not heard of are taken apart then: with
+        what the user mends nobody might ever send them, and normal calls would wait for them."""
         model = self._lane.model
-        if error.status == 404:
+        sentence = fatal_sentence(model, error, answered=self._lane.answered)
+        if error.status in _NO_BATCHES:
             told = redact(error.message)
             remedy = "Remove `service: batch` of the model, or correct its api_base, and run again."
-            self._stop(Unreachable(f"{model.model}: the server has no batches ({told}). {remedy}"))
-        elif (sentence := fatal_sentence(model, error, answered=self._lane.answered)) is not None:
-            self._stop(Unreachable(sentence))
+            sentence = f"{model.model}: the server has no batches ({told}). {remedy}"
         self._lane.answered = self._lane.answered or error.status is not None
+        if sentence is None:
+            return
+        self._stop(Unreachable(sentence))
+        engine, own = self._ledger.engine, self._ledger.owner
+        for one in await self._aside(lambda: batches.open_batches(engine, {self._lane.id})):
+            if one.owner == own and one.state in ("packed", "uploaded"):
+                await self._aside(lambda one=one: batches.unpack(engine, own, one.id))
 
     async def _step(self, batch: Batch) -> None:
         match batch.state:
@@ -181,7 +191,7 @@ class Poller:
             await self._advance(batch, state="uploaded")
             return None
         except ProviderError as error:
-            if error.kind in _NO_ANSWER and not error.unsent:
+            if error.kind in _NO_ANSWER and not error.unsent and error.status not in _NO_BATCHES:
                 self._unsure_since[batch.id] = time.monotonic()
                 raise
             if error.status in (400, 404) and batch.file_id is not None and batch.id not in self._uploaded:
@@ -198,7 +208,7 @@ class Poller:
 
     async def _refused_or_raise(self, batch: Batch, error: ProviderError) -> None:
         """What no second try can mend ends the batch, and each of its calls with the reason."""
-        if error.kind not in ("invalid_request", "context_length") or error.status in (404, 405, None):
+        if error.kind not in ("invalid_request", "context_length") or error.status in (*_NO_BATCHES, None):
             raise error
         await self._taking.refuse_all(batch, error)
         await self._end(batch, error.message)
@@ -213,7 +223,16 @@ class Poller:
                 return batches.known_ids(connection)
 
         sent = replace(batch, requests=len(await self._rows(batch)))
-        found = await self._lane.api.find(sent, batch.packed_at, await self._aside(known))
+        try:
+            found = await self._lane.api.find(sent, batch.packed_at, await self._aside(known))
+        except ProviderError as error:
+            if error.status not in _NO_BATCHES:
+                raise
+            if self._missed_for_long(batch):
+                why = f"its creation was cut off, and batches are not listed: {error.message}"
+                await self._taking.give_up(batch, why)
+                await self._end(batch, error.message)
+            return
         self._lane.answered = True
         settle = self._lane.model.batch.settle_s
         if isinstance(found, str):

@@ -24,6 +24,8 @@ class Progress:
     """What it means for a request of which the results say nothing."""
     results: tuple[str, ...] = ()
     """Where they are, once it has ended."""
+    complete: bool = False
+    """Whether each request has a result: one that is not among them is not there yet."""
     refused: tuple[tuple[int, str], ...] = ()
     """Rows that the provider took for reason to refuse the whole, by their place in the file from 1 on, and why."""
 

@@ -31,8 +31,8 @@ class Taking:
     async def take(self, batch: Batch, progress: Progress, enough: Callable[[], bool]) -> bool:
         """All rows that have no end yet. What was broken off is begun again: rows that have one are passed over.
 
-        Results that hold fewer rows than the provider counts may be cut, or not all there yet: False then, and what is
-        missing is left open, until they were waited for long enough.
+        Results that hold fewer rows than the provider counts, or says are done, may be cut or not all there yet: False
+        then, and what is missing is left open, until they were waited for long enough.
         """
         rows = await self._open_rows(batch)
         left = {batch.custom_id(row.begin.key): row for row in rows}
@@ -44,7 +44,8 @@ class Taking:
                 row = left.pop(name, None)
                 if row is not None:
                     await self._take(row, result)
-            if left and len(said) < progress.done + progress.failed and not enough():
+            short = progress.complete or len(said) < progress.done + progress.failed
+            if left and short and not enough():
                 return False
             refused = dict(progress.refused)
             for place, row in enumerate(sorted(rows, key=lambda row: row.attempt_id), 1):

@@ -12,19 +12,26 @@ from aiohttp import web
 
 from seedbed.errors import Interrupted
 from seedbed.lm.ledger import Cap
-from tests.support.batch_loopback import BatchLoopback
+from tests.support.batch_loopback import BatchLoopback, Made
 from tests.support.lm import PRICE, dollars, runtime, scope, sums
 from tests.unit.lm.batches.conftest import ask, batched, in_full, start
 from tests.unit.lm.batches.test_poller import PATIENCE_S, until
 
 
 class Odd(BatchLoopback):
-    """Puts what `twist` gives in the place of a list of result lines."""
+    """Puts what `twist` gives in the place of a list of result lines, and what `told` gives in that of a batch."""
 
     twist: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = staticmethod(lambda lines: lines)
+    told: Callable[[dict[str, Any]], dict[str, Any]] = staticmethod(lambda batch: batch)
 
     async def _rows(self, request: web.BaseRequest, lines: list[dict[str, Any]]) -> web.StreamResponse:
         return await super()._rows(request, self.twist(lines))
+
+    def _batch(self, made: Made) -> dict[str, Any]:
+        return self.told(super()._batch(made))
+
+    def _message_batch(self, made: Made) -> dict[str, Any]:
+        return self.told(super()._message_batch(made))
 
 
 def _first_times(step: str, times: int, error: Callable[[], BaseException]) -> Callable[[str], None]:
@@ -99,6 +106,59 @@ def test_a_row_that_never_comes_is_at_risk_and_asked_again(tmp_path: Path, proto
     # What the server billed is between what is known to be spent and what may be.
     billed = dollars(server.books.tokens_in, server.books.tokens_out) / 2
     assert found.spent_usd < billed <= found.spent_usd + found.at_risk_usd
+
+
+def test_a_batch_that_says_completed_before_it_names_files_or_counts_is_asked_about_again(tmp_path: Path) -> None:
+    early = [3]
+
+    def without_files(batch: dict[str, Any]) -> dict[str, Any]:
+        if batch["status"] != "completed" or early[0] == 0:
+            return batch
+        early[0] -= 1
+        return {**batch, "output_file_id": None, "request_counts": None}
+
+    with Odd() as server, runtime(tmp_path, server, **batched(batch={"settle_s": 30})) as made:
+        server.told = without_files
+        assert all(isinstance(answer, list) for answer in ask(made, 5))
+        assert len(server.made) == 1
+    _all_paid_once(tmp_path, server, 5)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"request_counts": [1]}, {"request_counts": {"completed": "many", "failed": {}}}, {"errors": "none"},
+     {"errors": [{"code": "x"}]}, {"metadata": "x"}, {"metadata": ["x"]}, {"created_at": "of late"},
+     {"output_file_id": 5}, {"id": 7}, {"status": None}, {"processing_status": 7}],
+    ids=str,
+)  # fmt: skip
+def test_fields_of_an_odd_kind_break_nothing(tmp_path: Path, protocol: dict[str, Any], odd: dict[str, Any]) -> None:
+    """They come for a while, in the reply to a creation that is cut off, in lists and when a batch is asked about."""
+    left = [4]
+
+    def twisted(batch: dict[str, Any]) -> dict[str, Any]:
+        left[0] -= 1
+        return {**batch, **odd} if left[0] >= 0 else batch
+
+    settings = batched(batch={"settle_s": 30}, **protocol)
+    with Odd(looks=1) as server, runtime(tmp_path, server, **settings) as made:
+        server.at = _first_times("created", 1, web.HTTPInternalServerError)
+        server.told = twisted
+        assert all(isinstance(answer, list) for answer in start(made, 4).result(PATIENCE_S))
+        assert len(server.made) == 1
+    _all_paid_once(tmp_path, server, 4)
+
+
+def test_an_answer_without_content_may_have_been_billed_and_is_asked_again(tmp_path: Path) -> None:
+    def emptied(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        said = {"status_code": 200, "request_id": "r", "body": None}
+        return [{**lines[0], "response": said}, *lines[1:]] if len(server.made) == 1 else lines
+
+    with Odd() as server, runtime(tmp_path, server, **batched()) as made:
+        server.twist = emptied
+        assert all(isinstance(answer, list) for answer in ask(made, 4))
+    found = sums(tmp_path)
+    assert found.outcomes == {"paid": 4, "failed": 1}
+    assert found.at_risk_usd > 0
 
 
 def test_a_file_that_is_gone_when_its_batch_is_to_be_made_is_uploaded_anew(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from seedbed.errors import Interrupted, Unreachable
 from seedbed.lm.ledger.batch_views import view_batches
@@ -140,19 +141,43 @@ async def _odd(made: Any, number: int) -> Any:
     return await made.lm(scope(cell="d")).acall(f"Is {number} odd?")
 
 
-def test_a_server_without_batches_stops_the_sweep_with_a_sentence(tmp_path: Path) -> None:
-    def say_no(request: Any, _raw: bytes) -> None:
-        if not request.path.endswith("/chat/completions"):
-            from aiohttp import web
+@pytest.mark.parametrize("status", [404, 405, 501])
+@pytest.mark.parametrize("path", ["/files", "/batches"])
+def test_a_server_without_batches_stops_the_sweep_with_a_sentence_that_helps(
+    tmp_path: Path, status: int, path: str
+) -> None:
+    class No(BatchLoopback):
+        async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+            if request.path.endswith(path):
+                return web.json_response({"error": {"message": "no such thing"}}, status=status)
+            return await super()._handle(request)
 
-            raise web.HTTPNotFound
-
-    with Loopback(watch=say_no) as server, runtime(tmp_path, server, **batched()) as made:
-        ask(made, 2)
-        assert isinstance(made.stop_reason, Unreachable)
-        assert "has no batches" in str(made.stop_reason)
-        assert "Remove `service: batch`" in str(made.stop_reason)
+    with No() as server:
+        with runtime(tmp_path, server, **batched(batch={"size": 2})) as made:
+            start(made, 3).result(PATIENCE_S)
+            assert isinstance(made.stop_reason, Unreachable)
+            assert "has no batches" in str(made.stop_reason)
+            assert "Remove `service: batch`" in str(made.stop_reason)
+        assert sums(tmp_path).outcomes == {"failed": 3}, "what nobody was sent waits for nothing"
+        assert not _views(tmp_path)
+        with runtime(tmp_path, server) as made:
+            assert all(isinstance(answer, list) for answer in start(made, 3, execution="e2").result(PATIENCE_S))
     assert sums(tmp_path).at_risk_usd == 0.0
+
+
+def test_a_creation_that_was_cut_off_where_batches_are_not_listed_counts_as_lost(tmp_path: Path) -> None:
+    class Unlisted(BatchLoopback):
+        async def _batches(self, request: web.BaseRequest) -> web.StreamResponse:
+            if request.method == "GET":
+                raise web.HTTPMethodNotAllowed("GET", ["POST"])
+            return await super()._batches(request)
+
+    with Unlisted() as server, runtime(tmp_path, server, **batched()) as made:
+        _cut_off(server, "created")
+        assert all(isinstance(answer, list) for answer in start(made, 4).result(PATIENCE_S))
+    found = sums(tmp_path)
+    assert found.outcomes == {"lost": 4, "paid": 4}
+    assert found.at_risk_usd > 0
 
 
 def test_models_without_batches_are_refused() -> None:

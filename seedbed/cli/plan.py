@@ -85,10 +85,10 @@ def _show(plan: Plan, found: SweepForecast) -> None:
         waits = _waits(config, found)
         print(f"assumed, where nothing like it is on record: answers of {replies} tokens; calls of {waits}")
     everything = total.known_calls + round(total.new_calls.likely)
-    print(
-        f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}, "
-        f"{_time(total.seconds)}"
-    )
+    new = f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}"
+    if total.seconds.high or not total.new_calls.high:
+        new += f", {_time(total.seconds)}"
+    print(new)
     if total.new_calls.high and any(cell.in_looks for cell in plan.cells):
         print(
             "contests may be decided at any look (`decide`): at the lower end it is the next one, at the upper none is"
@@ -109,7 +109,8 @@ def _batch_lines(config: SweepConfig, found: SweepForecast) -> Iterator[str]:
     usd, online = found.total.usd, found.total.online_usd
     if usd is not None and online is not None:
         yield f"by batches ({', '.join(batched)}): {_usd(usd)}; by normal calls it would be {_usd(online)}"
-    yield "a batch is answered within a day, most within an hour; the time above is that of normal calls alone"
+    alone = "; the time above is that of normal calls alone" if found.total.seconds.high else ""
+    yield f"a batch is answered within a day, most within an hour{alone}"
     searched = any(optimizer.name != BASELINE for one in config.experiments for optimizer in one.optimizers)
     online_search = [name for name, model in batched.items() if not model.is_batched("optimise")]
     if searched and online_search:

@@ -105,10 +105,12 @@ class Standing:
 
     @property
     def left_s(self) -> float | None:
-        """Seconds to go, if the rest goes as what this run has done; None where that says nothing yet."""
+        """Seconds to go, if the rest goes as what this run has done; None where that says nothing yet, or a batch is
+        waited for, of which nobody knows how long it takes."""
         own = [cell for cell in self.cells if cell.state != "cached"]
         done = sum(cell.share for cell in own)
-        if self.status != "running" or done < 0.02 * len(own) or not done:
+        waits = bool(self.batches) or self.gathering is not None
+        if self.status != "running" or waits or done < 0.02 * len(own) or not done:
             return None
         return self.elapsed_s * (len(own) - done) / done
 

@@ -77,7 +77,10 @@ def test_a_plan_shows_dollars_both_ways(tmp_path: Path, capsys: pytest.CaptureFi
     total = json.loads(capsys.readouterr().out)["total"]
     assert total["online_usd"]["likely"] == pytest.approx(2 * total["usd"]["likely"])
     assert main(["plan", str(config), "--out", str(tmp_path / "out")]) == 0
-    assert "by batches (m): $" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "by batches (m): $" in said
+    assert "a batch is answered within a day" in said
+    assert " of calls\n" not in said, "there is no time of calls to tell"
 
 
 def test_batches_need_bodies_on_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from seedbed.cli.main import main
+from seedbed.lm.ledger.batch_views import Gathering
 from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.lm.ledger.reads import cost_rows
 from seedbed.lm.runtime import close_runtimes
@@ -60,6 +62,7 @@ def test_a_cell_at_work_shows_its_samples_and_the_run_what_it_spent_and_what_fai
     assert now.calls.failed["server"] > 0
     assert now.calls.spent_usd > 0
     assert now.left_s is not None
+    assert replace(now, gathering=Gathering(3, 1.0)).left_s is None, "nobody knows when a batch is answered"
     assert "0 of 4 cells (1 running)" in headline(now)
     assert "of $3" in headline(now)
     assert any(line.startswith("failed attempts: server ") for line in troubles(now))

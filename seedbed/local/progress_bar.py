@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from seedbed.local.board import Board, folded, headline, screen_width, troubles
+from seedbed.local.board import Board, batch_lines, folded, headline, screen_width, troubles
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.progress import listen
 from seedbed.phases.standing import Standing, looking_at
@@ -80,9 +80,10 @@ def _board(run: SweepRun) -> Iterator[None]:
 
 
 def _tell_whole(look: Callable[[], Standing]) -> None:
-    """How the whole stands, with what went wrong, in lines that stay."""
+    """How the whole stands, with what went wrong and what is waited for, in lines that stay."""
     now = look()
-    told = "\n".join(folded(line, screen_width(), "  ") for line in (headline(now), *troubles(now)))
+    lines = (headline(now), *troubles(now), *batch_lines(now))
+    told = "\n".join(folded(line, screen_width(), "  ") for line in lines)
     # A reader that is gone (`| head`) must not end the sweep.
     with suppress(BrokenPipeError):
         print(redact(told), flush=True)

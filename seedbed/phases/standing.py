@@ -161,13 +161,15 @@ def look(run: SweepRun, engine: Engine, settled: dict[str, CellStanding]) -> Sta
         if seen.finished_at is not None:
             settled[cell.id] = seen
         cells.append(seen)
-    status = summary["status"] if summary else _status(cells, calls, now - began)
+    name = run.plan.config.name
+    batches, waiting = view_batches(engine, name), view_gathering(engine, name)
+    # Who waits for batches of before may have begun no call of its own.
+    going = calls.at_work or any(batch.at_work for batch in batches)
+    status = summary["status"] if summary else _status(cells, going, now - began)
     # Nobody knows when a run died; that it has done something until its last cell is known.
     last = max((cell.finished_at or began for cell in cells), default=began)
     ended = now if status in ("running", "starting") else last
     cap = run.plan.config.budget.max_usd
-    name = run.plan.config.name
-    batches, waiting = view_batches(engine, name), view_gathering(engine, name)
     took = max(0.0, ended - began)
     return Standing(name, str(run.folder), status, cells, calls, cap, took, missing, batches, waiting)
 
@@ -177,8 +179,8 @@ def started_at(run: str) -> datetime:
     return datetime.strptime(run.partition("-")[0], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
 
 
-def _status(cells: Sequence[CellStanding], calls: CallProgress, elapsed_s: float) -> str:
-    if calls.at_work:
+def _status(cells: Sequence[CellStanding], at_work: bool, elapsed_s: float) -> str:
+    if at_work:
         return "running"
     begun = any(cell.state in ("done", "running") for cell in cells)
     return "starting" if not begun and elapsed_s < _STARTING_S else "stopped"

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from seedbed.cli.main import main
 from seedbed.errors import Interrupted
+from seedbed.lm.runtime import close_runtimes
+from seedbed.local.progress_bar import show_progress
+from seedbed.phases.context import open_run
+from seedbed.phases.standing import standing
 from tests.support.batch_loopback import BatchLoopback
+from tests.support.cells import prepared
 from tests.support.lm import runtime, sums
-from tests.unit.lm.batches.conftest import batched, start
+from tests.unit.lm.batches.conftest import QUICK, batched, start
 from tests.unit.lm.batches.test_poller import PATIENCE_S, until
 
 CONFIG = """\
@@ -81,6 +87,37 @@ def test_a_plan_shows_dollars_both_ways(tmp_path: Path, capsys: pytest.CaptureFi
     assert "by batches (m): $" in said
     assert "a batch is answered within a day" in said
     assert " of calls\n" not in said, "there is no time of calls to tell"
+
+
+def test_who_only_waits_for_a_batch_of_before_is_at_work_and_says_for_what(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """He begins no call, for all of them are under way."""
+    config = tmp_path / "both.yaml"
+    with BatchLoopback() as server, ThreadPoolExecutor() as threads:
+        quick = json.dumps({"service": "batch", "batch": QUICK, "api_base": server.url})[1:-1]
+        config.write_text(CONFIG.replace("service: batch", quick), encoding="utf-8")
+        ready = prepared(config, tmp_path / "out")
+        server.hold = True
+        try:
+            left = threads.submit(ready.phase, ready.plan.cells[0], "generate")
+            until(lambda: server.asked["poll"])
+            ready.runtime().stop(Interrupted("enough"))
+            assert isinstance(left.exception(PATIENCE_S), Interrupted)
+            close_runtimes()
+            assert standing(open_run(ready.run)).status == "stopped"
+            asked = server.asked["poll"]
+            again = threads.submit(ready.phase, ready.plan.cells[0], "generate")
+            until(lambda: server.asked["poll"] > asked)
+            assert standing(open_run(ready.run)).status == "running"
+            with show_progress(Path(ready.run)):
+                pass
+            assert "openai/gpt-4.1-mini, in_progress, 0 of 6" in capsys.readouterr().out
+            server.hold = False
+            again.result(PATIENCE_S)
+        finally:
+            server.hold = False
+            close_runtimes()
 
 
 def test_batches_need_bodies_on_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

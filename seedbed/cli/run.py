@@ -14,6 +14,7 @@ from seedbed.cli.again import same_command
 from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from seedbed.cli.plan import show_warning, show_warnings
 from seedbed.lm.usable_models import refuse_unusable
+from seedbed.local.board import folded, screen_width
 from seedbed.local.launch import Launched, get_ready, run_sweep
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.budget_check import refuse_small_budget
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Before a folder is made: a run that cannot start is not to be taken for the newest.
     get_ready(plan.config.runner)
     folder = prepare(plan, root, fresh=arguments.fresh, replay=arguments.replay)
-    print(f"{config.name}: {len(plan.cells)} cells, results in {folder}")
+    print(folded(f"{config.name}: {len(plan.cells)} cells, results in {folder}", screen_width()))
     # From here on there is something to go on with; --fresh would start over.
     arguments.fresh = False
     with show_progress(folder):

@@ -7,7 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -28,24 +28,34 @@ _BETWEEN, _HARD = " · ", "\u00a0"
 
 
 class Board:
-    """Looks again at most every second, and less often where a look takes long."""
+    """Looks again at most every second, and less often where a look costs much. Its clock goes on in between."""
 
-    def __init__(self, look: Callable[[], Standing]) -> None:
-        self._look = look
-        self._next = 0.0
-        self._shown: RenderableType = Text("reading the plan")
+    def __init__(self, look: Callable[[], Standing], clock: Callable[[], float] = time.monotonic) -> None:
+        self._look, self._clock = look, clock
+        self._next = self._seen_at = 0.0
+        self._seen: Standing | str = "reading the plan"
 
     def __rich__(self) -> RenderableType:
-        began = time.monotonic()
+        began = self._clock()
         if began >= self._next:
+            used = time.thread_time()
             try:
-                self._shown = board(self._look())
+                self._seen = self._look()
             except Exception as error:
                 # A database that is busy or gone for a moment must not end what is looked at.
-                self._shown = Text(redact(f"cannot look just now: {error}"), style="yellow")
-            took = time.monotonic() - began
-            self._next = began + max(_AT_LEAST_S, took / _SHARE)
-        return self._shown
+                self._seen = redact(f"cannot look just now: {error}")
+            self._seen_at = self._clock()
+            # What it costs counts, not how long others kept it waiting: on a busy machine the board would stand still.
+            rest = max(_AT_LEAST_S, self._seen_at - began, (time.thread_time() - used) / _SHARE)
+            self._next = self._seen_at + rest
+        if isinstance(self._seen, str):
+            return Text(self._seen, style="yellow")
+        return board(_later(self._seen, self._clock() - self._seen_at))
+
+
+def _later(seen: Standing, seconds: float) -> Standing:
+    """The same, so much later, where time still counts."""
+    return replace(seen, elapsed_s=seen.elapsed_s + seconds) if seen.status in ("running", "starting") else seen
 
 
 def board(now: Standing) -> RenderableType:
@@ -99,7 +109,9 @@ def _progress(now: Standing) -> Iterator[str]:
     yield f"{now.share:.0%}"
     yield f"{cells} ({', '.join(beside)})" if beside else cells
     yield clock(now.elapsed_s)
-    if now.left_s is not None:
+    if now.status == "running" and now.share == 1.0:
+        yield "making the report"
+    elif now.left_s is not None:
         yield f"about {clock(now.left_s)} left"
 
 

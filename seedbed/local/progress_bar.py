@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from seedbed.local.board import Board, batch_lines, folded, headline, screen_width, troubles
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.progress import listen
-from seedbed.phases.standing import Standing, looking_at
+from seedbed.phases.standing import Standing, looking_at, started_at
 from seedbed.storage.redact import redact
 from seedbed.sweep.cell import Cell
 
@@ -55,8 +57,8 @@ def _lines(run: SweepRun) -> Iterator[None]:
     def tell_all() -> None:
         with looking_at(run) as look:
             while not over.wait(_EVERY_S):
-                _tell_whole(look)
-            _tell_whole(look)
+                _tell_whole(run, look)
+            _tell_whole(run, look)
 
     teller = threading.Thread(target=tell_all, name="seedbed-progress", daemon=True)
     remove = listen(tell)
@@ -76,12 +78,13 @@ def _board(run: SweepRun) -> Iterator[None]:
     with looking_at(run) as look:
         with Live(Board(look), refresh_per_second=2, transient=True):
             yield
-        _tell_whole(look)
+        _tell_whole(run, look)
 
 
-def _tell_whole(look: Callable[[], Standing]) -> None:
+def _tell_whole(run: SweepRun, look: Callable[[], Standing]) -> None:
     """How the whole stands, with what went wrong and what is waited for, in lines that stay."""
-    now = look()
+    # Who only looks on counts to the last cell's end, since nobody knows when a run died. This process lives.
+    now = replace(look(), elapsed_s=time.time() - started_at(run.folder.name).timestamp())
     lines = (headline(now), *troubles(now), *batch_lines(now))
     told = "\n".join(folded(line, screen_width(), "  ") for line in lines)
     # A reader that is gone (`| head`) must not end the sweep.

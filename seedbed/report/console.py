@@ -22,6 +22,7 @@ _LEGEND = (
     "± std over seeds, [95% interval over samples], † differs from the baseline, p: the same test of a metric that "
     "does not decide, * the best"
 )
+_BOUNDS = "; (low .. high) had the missing answers all been at either end of the range"
 _WORDS = {"better": "beats", "worse": "loses to", "higher": "is above", "lower": "is below"}
 
 
@@ -31,7 +32,7 @@ def console_summary(markdown: str, summary: Mapping[str, Any], width: int) -> st
     out = Console(file=io.StringIO(), width=width, force_terminal=False, color_system=None, highlight=False)
     for line in _head(summary):
         out.print(Text(line))
-    out.print(Text(_LEGEND))
+    out.print(Text(_LEGEND + _BOUNDS * ("(low .. high)" in markdown)))
     for (columns, rows), title in zip(read_markdown(markdown), _titles(markdown), strict=False):
         if "system" in columns and "paid $" in columns:
             out.print()

@@ -96,7 +96,9 @@ function showRun(asked, data) {
       make("span", {}, make("i", {class: name}), make("b", {}, count(counts[name])), ` ${name}`))),
     make("div", {class: "tiles"},
       tile(percent(data.share), `${count(ready)} of ${count(data.n_cells)} cells`),
-      tile(data.status === "running" ? clock(data.left_s) : "-", "left, about"), tile(clock(data.elapsed_s), "since it began"),
+      data.status === "running" && data.share === 1 ? tile("…", "making the report")
+        : tile(data.status === "running" ? clock(data.left_s) : "-", "left, about"),
+      tile(clock(data.elapsed_s), "since it began"),
       tile(data.samples === null ? "?" : count(data.samples[0]),
         data.samples === null ? "samples" : `of ${count(data.samples[1])} samples`),
       tile(count(calls.paid), `calls paid, ${count(calls.reused)} reused`),

@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from seedbed.lm.runtime import close_runtimes
-from seedbed.local.board import board, folded, headline
+from seedbed.local.board import Board, board, folded, headline
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.context import open_run
 from seedbed.phases.progress import listen
-from seedbed.phases.standing import standing
+from seedbed.phases.standing import Standing, standing
 from tests.support.cells import Prepared, prepared
 
 CONFIG = """\
@@ -40,13 +41,48 @@ def ready(tmp_path: Path) -> Iterator[Prepared]:
 def test_the_board_and_its_last_words_fit_the_screen_and_break_between_figures(ready: Prepared, width: int) -> None:
     ready.phase(ready.plan.cells[0], "generate")
     now = standing(open_run(ready.run))
-    screen = Console(file=io.StringIO(), width=width, force_terminal=False, color_system=None)
-    screen.print(board(now))
-    assert isinstance(screen.file, io.StringIO)
-    for text in (screen.file.getvalue(), folded(headline(now), width, "  ")):
+    for text in (drawn(board(now), width), folded(headline(now), width, "  ")):
         assert max(map(len, text.splitlines())) <= width
         assert f"${now.calls.spent_usd:.4f} of $3" in text
         assert f"{now.calls.paid} calls paid, {now.calls.reused} reused" in text
+
+
+def drawn(shown: RenderableType, width: int = 120) -> str:
+    screen = Console(file=io.StringIO(), width=width, force_terminal=False, color_system=None)
+    screen.print(shown)
+    assert isinstance(screen.file, io.StringIO)
+    return screen.file.getvalue()
+
+
+def test_the_clock_goes_on_between_two_looks_and_waiting_for_others_puts_off_none(ready: Prepared) -> None:
+    ready.phase(ready.plan.cells[0], "generate")
+    found = replace(standing(open_run(ready.run)), status="running", elapsed_s=10.0)
+    passed = [0.0]
+    looked: list[float] = []
+
+    def look() -> Standing:
+        looked.append(passed[0])
+        passed[0] += 0.5  # of which this thread has used nothing
+        return found
+
+    shown = Board(look, lambda: passed[0])
+    assert " · 10 s" in drawn(shown)
+    passed[0] += 0.9
+    assert " · 11 s" in drawn(shown)
+    assert len(looked) == 1
+    passed[0] += 0.2
+    assert " · 10 s" in drawn(shown)
+    assert len(looked) == 2
+
+
+def test_when_all_cells_are_done_it_says_what_is_still_at_work(ready: Prepared) -> None:
+    for cell in ready.plan.cells:
+        ready.all_phases(cell)
+    running = replace(standing(open_run(ready.run)), status="running")
+    told = headline(running)
+    assert "100% · 4 of 4 cells" in told
+    assert "making the report" in told
+    assert "left" not in told
 
 
 class Gone(io.StringIO):

@@ -42,6 +42,14 @@ def test_a_narrow_terminal_says_what_it_leaves_out_and_keeps_what_figures_stand_
     assert max(map(len, narrow.splitlines())) <= 80
 
 
+def test_bounds_of_missing_answers_are_explained_where_there_are_any(toy_run: Path) -> None:
+    markdown, summary = (toy_run / "summary.md").read_text(), read_json(toy_run / "summary.json")
+    assert "(low .. high)" in markdown, "this run has errors"
+    assert "(low .. high) had the missing answers" in console_summary(markdown, summary, 400)
+    without = console_summary(markdown.replace("(low .. high)", ""), summary, 400)
+    assert "(low .. high)" not in without
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

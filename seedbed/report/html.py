@@ -17,8 +17,12 @@ from seedbed.suites.kit.drawing import THEMED
 _SIZE = re.compile(r'^<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 _SMALL = 400
 """Points: of drawings below that three stand side by side."""
+_WIDE = 700
+"""Points: of drawings above that each has the width of the page."""
 _MANY = 8
 """Columns from which on the first one stays in sight when the table is scrolled."""
+_DECIMALS = 4
+"""So many are made equal down a column; with more, numbers of different sizes would only get longer."""
 _FEW_ROWS = 3
 """Rows that nobody needs a filter for."""
 _NUMBER = re.compile(r"[+\-<]?[\d.,]+(?:e[+-]?\d+)?(?: ± [\d.]+)?%?")
@@ -66,20 +70,21 @@ def plain_table(table: Table, *, wide: Sequence[str] = ()) -> str:
         return ""
     sticky = len(table.columns) > _MANY
     links = table.links if isinstance(table, LinkedTable) else {}
+    shown = [_column([row[i] for row in table.rows]) for i in range(len(table.columns))]
+    kinds = [
+        "wide" if column in wide else "num" if numeric else "key" if sticky and i == 0 else ""
+        for i, (column, (numeric, _)) in enumerate(zip(table.columns, shown, strict=True))
+    ]
     body: list[str] = []
-    for number, row in enumerate(table.rows):
+    for number in range(len(table.rows)):
         cells = [
-            _cell(row[i], column in wide, sticky and i == 0, links.get((number, i), ""))
-            for i, column in enumerate(table.columns)
+            _cell(texts[number], kind, links.get((number, i), ""))
+            for i, (kind, (_, texts)) in enumerate(zip(kinds, shown, strict=True))
         ]
         body.append(f"<tr>{''.join(cells)}</tr>")
-    numeric = [
-        column not in wide and all(row[i] is None or _NUMBER.fullmatch(str(row[i])) for row in table.rows)
-        for i, column in enumerate(table.columns)
-    ]
     heads = [
-        element("th", str(column), scope="col", **{"class": "num" if right else "key" if sticky and i == 0 else ""})
-        for i, (column, right) in enumerate(zip(table.columns, numeric, strict=True))
+        element("th", column, scope="col", **{"class": "" if kind == "wide" else kind})
+        for column, kind in zip(table.columns, kinds, strict=True)
     ]
     return _framed(table.title, heads, body, [table.note] if table.note else [])
 
@@ -90,7 +95,8 @@ def picture(title: str, svg: str, note: str, link: str) -> str:
     lines = "\n".join(packed[at : at + 15] for at in range(0, len(packed), 15))
     size = _SIZE.search(svg)
     # A drawing that knows nothing of themes is shown on paper.
-    names = ["small"] * bool(size and float(size[1]) < _SMALL) + ["paper"] * (THEMED not in svg)
+    wide = float(size[1]) if size else _SMALL
+    names = ["small"] * (wide < _SMALL) + ["wide"] * (wide > _WIDE) + ["paper"] * (THEMED not in svg)
     kind = f' class="{" ".join(names)}"' if names else ""
     # With its size known, a drawing that loads late does not push away what is being read.
     room = f' width="{float(size[1]):.0f}" height="{float(size[2]):.0f}"' if size else ""
@@ -143,14 +149,23 @@ def _notes(notes: Sequence[str]) -> str:
     return f'<details class="notes"><summary>how to read this table</summary>{"".join(texts)}</details>'
 
 
-def _cell(value: str | float | int | None, wide: bool, key: bool, link: str) -> str:
-    shown = "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-    numeric = value is None or _NUMBER.fullmatch(shown)
-    kind = "wide" if wide else "num" if numeric else "key" if key else _verdict(shown)
-    text = escape(shown)
-    if link and value is not None:
-        text = f'<a href="{escape(link, quote=True)}">{text}</a>'
-    return f"<td{_attributes({'class': kind})}>{text}</td>"
+def _column(values: Sequence[str | float | int | None]) -> tuple[bool, list[str]]:
+    """Whether all of a column are numbers; how they are shown. Decimals stand below each other: where one has three, 0.5
+    is 0.500."""
+    texts = ["-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
+    numeric = all(value is None or _NUMBER.fullmatch(text) for value, text in zip(values, texts, strict=True))
+    places = max((len(text.partition(".")[2]) for text in texts), default=0)
+    if numeric and places <= _DECIMALS and not any("e" in text for text in texts):
+        padded = zip(values, texts, strict=True)
+        texts = [f"{value:.{places}f}" if isinstance(value, float) else text for value, text in padded]
+    return numeric, texts
+
+
+def _cell(text: str, kind: str, link: str) -> str:
+    shown = escape(text)
+    if link and text != "-":
+        shown = f'<a href="{escape(link, quote=True)}">{shown}</a>'
+    return f"<td{_attributes({'class': kind or _verdict(text)})}>{shown}</td>"
 
 
 def _verdict(text: str) -> str:

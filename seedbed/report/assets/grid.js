@@ -141,7 +141,8 @@ function refresh(keep) {
 }
 
 // The same columns in every line, and a width below which they scroll.
-const COLUMNS = { id: 140, asked: 180, system: 116, difference: 104 };
+const COLUMNS = matchMedia("(max-width: 700px)").matches ? { id: 92, asked: 100, system: 84, difference: 84 }
+  : { id: 140, asked: 180, system: 116, difference: 104 };
 const shape = (node) => {
   const n = grid.table.systems.length, pair = grid.chosen.system && grid.chosen.against;
   node.style.gridTemplateColumns = `${COLUMNS.id}px minmax(${COLUMNS.asked}px, 3fr) repeat(${n}, minmax(${COLUMNS.system}px, 1fr))` +

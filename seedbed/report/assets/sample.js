@@ -65,19 +65,29 @@ const answerOf = (output) => {
   const [longest] = texts.sort(([, a], [, b]) => b.length - a.length);
   return longest && /\s|.{40}/.test(longest[1]) ? longest : [null, empty(output) ? "" : asText(output)];
 };
-// Where a scorer gave its reason: beside the score it belongs to.
-const reasonOf = (details, name) => {
-  const own = details?.results?.[name]?.reason || details?.[`${name}_reason`] || details?.[name]?.reason;
-  return typeof own === "string" ? own : "";
+// Where a scorer gave its reasons: beside the score they belong to. One for each statement or context that was judged, or
+// for each vote, stands with it.
+const reasonsOf = (details, name) => {
+  const result = details?.results?.[name], inner = result?.details;
+  const own = result?.reason || details?.[`${name}_reason`] || details?.[name]?.reason;
+  if (typeof own === "string" && own) return [own];
+  const votes = details?.[`${name}_votes`];
+  if (Array.isArray(votes)) return votes.map(([mark, said]) => `${mark}: ${said}`);
+  if (!Array.isArray(inner?.reasons)) return [];
+  return inner.reasons.map((said, at) => {
+    const judged = inner.statements?.[at], holds = judged?.holds ?? inner.relevant?.[at];
+    const sign = holds === true ? "✓ " : holds === false ? "✗ " : "";
+    return `${sign}${judged?.text ? `${judged.text}: ` : inner.relevant ? `context ${at + 1}: ` : ""}${said}`;
+  });
 };
 const scoresOf = (table, one) => {
   const list = make("dl", null, "scores");
   for (const [name, value] of Object.entries(one.scores)) {
     const metric = table.metrics.find((own) => own.name === name);
     const shown = value === null ? "-" : String(Number(value.toFixed(metric ? metric.digits : 4)));
-    const said = make("dd", shown), reason = reasonOf(one.details, name);
+    const said = make("dd", shown), reasons = reasonsOf(one.details, name);
     if (metric?.range && value !== null) said.style.background = shade(metric, value, ...metric.range);
-    if (reason) said.append(make("small", ` ${reason}`));
+    said.append(...reasons.map((reason) => make("small", ` ${reason}`, reasons.length > 1 ? "row" : "")));
     list.append(make("dt", metric ? metric.label : name), said);
   }
   return list;
@@ -91,10 +101,10 @@ const column = (table, label, seed, one, reference) => {
   const [name, text] = answerOf(one.output);
   box.append(...block("reason", one.reason), ...block("error", one.error));
   if (text) {
-    box.append(make("h4", reference ? `answer, against ${reference.name}` : "answer"),
-      reference && reference.label !== label ? marked(reference.text, text) : make("pre", text));
+    const other = reference && reference.label !== label ? reference : null;
+    box.append(make("h4", other ? `answer, against ${other.name}` : "answer"), other ? marked(other.text, text) : make("pre", text));
   }
-  box.append(make("h4", "scores"), scoresOf(table, one));
+  box.append(make("h4", "scores"), scoresOf(table, one), ...block("the judge's explanation", one.details?.explanation));
   const rest = one.output && typeof one.output === "object" && !Array.isArray(one.output)
     ? Object.fromEntries(Object.entries(one.output).filter(([key]) => key !== name)) : {};
   box.append(...folded("all that the system returned", fields("returned", rest)));
@@ -131,8 +141,10 @@ async function show(table, at) {
   bar.append(chooser("seed", seeds.map((seed) => [`seed ${seed}`, String(seed)]), String(view.seed),
     (value) => { view.seed = Number(value); again(); }));
   const labels = table.systems.map((system) => system.label);
-  const wanted = view.reference || grid.chosen.against || "gold";
-  bar.append(chooser("compare answers with", [["nothing", "none"], ["the gold", "gold"], ...labels.map((label) => [label, `=${label}`])],
+  // Where no text is right, answers are held against the baseline's.
+  const gold = goldOf(own), first = gold ? "gold" : table.baseline ? `=${table.baseline}` : "none";
+  const chosen = view.reference || grid.chosen.against || first, wanted = chosen === "gold" ? first : chosen;
+  bar.append(chooser("compare answers with", [["nothing", "none"], ...(gold ? [["the gold", "gold"]] : []), ...labels.map((label) => [label, `=${label}`])],
     wanted === "none" || wanted === "gold" || wanted.startsWith("=") ? wanted : `=${wanted}`,
     (value) => { view.reference = value; again(); }));
   const link = make("a", "link to this sample");
@@ -156,12 +168,13 @@ async function show(table, at) {
 }
 // Those chosen in the grid stand first.
 const place2 = (label) => (label === grid.chosen.against ? 0 : label === grid.chosen.system ? 1 : 2);
+const goldOf = (own) => {
+  const gold = Array.isArray(own.gold) ? own.gold[0] : own.gold;
+  return typeof gold === "string" ? gold : "";
+};
 const referenceOf = (own, table, wanted) => {
   if (wanted === "none") return null;
-  if (wanted === "gold") {
-    const gold = Array.isArray(own.gold) ? own.gold[0] : own.gold;
-    return typeof gold === "string" && gold ? { name: "the gold", text: gold, label: null } : null;
-  }
+  if (wanted === "gold") return { name: "the gold", text: goldOf(own), label: null };
   const label = wanted.replace(/^=/, ""), system = table.systems.find((one) => one.label === label);
   if (!system) return null;
   const at = Math.max(0, system.seeds.indexOf(view.seed)), one = own.answers[label][at];

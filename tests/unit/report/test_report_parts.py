@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,3 +168,12 @@ def test_a_row_without_a_reason_of_its_own_has_that_of_its_metrics() -> None:
     assert told_reason({"reason": None, "details": {"results": results}}) == "no contexts"
     assert told_reason({"reason": "timeout", "details": {}}) == "timeout"
     assert told_reason({"reason": None, "details": {}}) == ""
+
+
+def test_decimals_stand_below_each_other_and_a_dash_on_the_side_of_its_column() -> None:
+    rows = [["a", 0.933, 3, "0.5 [0.1, 0.9]"], ["b", 1.0, 42, None], ["c", None, 0, "0.25 (n=2)"]]
+    shown = plain_table(Table("T", ["system", "share", "n", "slice"], rows))
+    assert re.findall(r'<td class="num">(.*?)</td>', shown) == ["0.933", "3", "1.000", "42", "-", "0"]
+    assert "<td>-</td>" in shown, "texts stand on the left, and so does what is missing among them"
+    sizes = plain_table(Table("T", ["usd"], [[1e-07], [0.5], [123456.7]]))
+    assert re.findall(r'<td class="num">(.*?)</td>', sizes) == ["1e-07", "0.5", "123457"]

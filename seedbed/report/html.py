@@ -150,8 +150,8 @@ def _notes(notes: Sequence[str]) -> str:
 
 
 def _column(values: Sequence[str | float | int | None]) -> tuple[bool, list[str]]:
-    """Whether all of a column are numbers; how they are shown. Decimals stand below each other: where one has three, 0.5
-    is 0.500."""
+    """Whether all of a column are numbers; how they are shown. Decimals stand below each other: where one number has
+    three, 0.5 is 0.500."""
     texts = ["-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
     numeric = all(value is None or _NUMBER.fullmatch(text) for value, text in zip(values, texts, strict=True))
     places = max((len(text.partition(".")[2]) for text in texts), default=0)

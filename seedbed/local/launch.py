@@ -49,6 +49,7 @@ def get_ready(runner: RunnerConfig) -> None:
     """What can be refused before a folder is made for a run: a home that cannot be written, a server that does not
     start or answer, packages that shadow ours, a cluster that is not there."""
     if "PREFECT_API_URL" not in os.environ and server.running() is None:
+        server.usable_home()
         print("starting the Prefect server: some seconds, and it stays for later runs", flush=True)
     server.connect()
     runners = import_flows("runners")

@@ -92,7 +92,7 @@ class Server:
 
 def auth_string() -> str:
     """What the server asks everybody for; made at the first start, readable for this user alone."""
-    file = _home() / "server.auth"
+    file = usable_home() / "server.auth"
     if not file.exists():
         partial = file.with_suffix(f".{os.getpid()}")
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -117,7 +117,7 @@ def running() -> Server | None:
 def start(port: int | None = None) -> Server:
     """Start the local server, or return the one that runs. Two callers at once get the same one. It takes the port that
     is given, or the usual one, where that is free."""
-    with FileLock(_home() / "server.lock"):
+    with FileLock(usable_home() / "server.lock"):
         found = _running_or_busy()
         if found is not None:
             return found
@@ -203,7 +203,8 @@ def _address() -> dict[str, str]:
     return {"PREFECT_API_URL": local.api, "PREFECT_API_AUTH_STRING": auth_string()}
 
 
-def _home() -> Path:
+def usable_home() -> Path:
+    """The folder that all of this needs; one that cannot be made or written is refused."""
     try:
         home().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -89,6 +89,9 @@ def test_a_sweep_is_seen_at_work_killed_and_going_on(out: Path, tab: Browser, li
         first.wait()
     until(tab, "document.body.dataset.status === 'stopped'")
     assert "No process is at work on this run" in tab.run("document.getElementById('banner').textContent")
+    told = tab.run("document.getElementById('main').innerText")
+    assert "At work" not in told
+    assert " running" not in told
     paid = "Number(document.querySelectorAll('.tile b')[4].textContent.replace(',', ''))"
     before = tab.run(paid)
     assert before > 5

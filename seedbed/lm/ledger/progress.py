@@ -69,7 +69,7 @@ def call_progress(
     for outcome, kind, count, *_ in rows:
         calls[outcome] += count
         if outcome not in _ANSWERED:
-            failed[kind or outcome] += count
+            failed[outcome if outcome == "lost" else kind or outcome] += count
     fresh = [row for row in rows if row[0] != "reused"]
     return CallProgress(
         answered,

@@ -93,7 +93,8 @@ function showRun(asked, data) {
   }
   put("progress", bar(counts, data.n_cells),
     make("div", {class: "legend"}, ...["done", "cached", "running", "failed", "waiting"].map(name =>
-      make("span", {}, make("i", {class: name}), make("b", {}, count(counts[name])), ` ${name}`))),
+      make("span", {}, make("i", {class: name}), make("b", {}, count(counts[name])),
+        data.status === "stopped" && name === "running" ? " begun" : ` ${name}`))),
     make("div", {class: "tiles"},
       tile(percent(data.share), `${count(ready)} of ${count(data.n_cells)} cells`),
       data.status === "running" && data.share === 1 ? tile("…", "making the report")
@@ -112,7 +113,7 @@ function showRun(asked, data) {
     make("div", {}, make("h2", {}, "Spent over time"), curve(data),
       make("p", {class: "note"}, "the line: dollars summed up; bars: calls, those that failed in red",
         calls.at_risk_usd ? `; up to ${dollars(calls.at_risk_usd)} more may have been billed for calls whose end was not seen` : "")),
-    make("div", {}, make("h2", {}, "At work, the slowest first"), running(data)),
+    make("div", {}, make("h2", {}, data.status === "stopped" ? "Begun and not done" : "At work, the slowest first"), running(data)),
     make("div", {}, make("h2", {}, "Errors"), errors(data)),
     make("div", {}, make("h2", {}, "Results"), results(data))));
   put("samples", make("h2", {}, "Samples as they end"), latest(asked, calls.latest));
@@ -156,7 +157,7 @@ function latest(asked, calls) {
     cells: [when(call.ended_at), make("td", {class: "long"}, call.cell), call.sample || "-", `${call.phase} · ${call.role}`,
       make("td", {class: call.error_class || call.outcome === "lost" ? "bad" : null}, call.error_class || call.outcome),
       call.tokens_in === null ? "-" : count(call.tokens_in + call.tokens_out),
-      call.outcome === "reused" ? "reused" : dollars(call.spent_usd ?? call.at_risk_usd),
+      call.outcome === "reused" ? "reused" : dollars(call.spent_usd ?? call.at_risk_usd, 6),
       call.latency_s === null ? "-" : `${call.latency_s.toFixed(2)} s`],
   }));
   return rows.length

@@ -14,7 +14,7 @@ export function make(tag, settings = {}, ...children) {
 
 export const count = number => Number(number).toLocaleString("en-US");
 export const percent = share => `${Math.floor(100 * share)}%`;
-export const dollars = usd => usd === null || usd === undefined ? "?" : `$${usd.toFixed(usd >= 100 ? 2 : 4)}`;
+export const dollars = (usd, digits = 4) => usd === null || usd === undefined ? "?" : `$${usd.toFixed(usd >= 100 ? 2 : digits)}`;
 
 export function clock(seconds) {
   if (seconds === null || seconds === undefined) return "-";

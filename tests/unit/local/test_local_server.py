@@ -105,9 +105,11 @@ def test_a_home_that_cannot_be_made_is_a_sentence_and_leaves_no_run(
     monkeypatch.setenv("SEEDBED_HOME", str(tmp_path / place))
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     assert main(["run", str(tmp_path / "tryout.yaml"), "--out", str(tmp_path / "out")]) == 2
-    told = capsys.readouterr().err.splitlines()
+    printed = capsys.readouterr()
+    told = printed.err.splitlines()
     assert len(told) == 1
     assert "name another with SEEDBED_HOME" in told[0]
+    assert printed.out == "", "no server is said to start"
     assert not (tmp_path / "out" / "sweeps").exists()
 
 

@@ -8,11 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 
 from seedbed.cli.main import main
+from seedbed.lm.ledger import schema
 from seedbed.lm.ledger.batch_views import Gathering
+from seedbed.lm.ledger.database import open_database
 from seedbed.lm.ledger.read_only import ledger_to_watch
 from seedbed.lm.ledger.reads import cost_rows
+from seedbed.lm.ledger.recent import failures_by_kind
+from seedbed.lm.ledger.repair import LOST
 from seedbed.lm.runtime import close_runtimes
 from seedbed.local.board import headline, troubles
 from seedbed.phases.context import open_run
@@ -66,6 +71,23 @@ def test_a_cell_at_work_shows_its_samples_and_the_run_what_it_spent_and_what_fai
     assert "0 of 4 cells (1 running)" in headline(now)
     assert "of $3" in headline(now)
     assert any(line.startswith("failed attempts: server ") for line in troubles(now))
+
+
+def test_calls_that_were_in_flight_in_a_kill_are_called_lost_everywhere(ready: Prepared) -> None:
+    ready.phase(ready.plan.cells[0], "generate")
+    close_runtimes()
+    run = open_run(ready.run)
+    engine = open_database(run.ledger_url)
+    with engine.begin() as connection:
+        # As the next process leaves them.
+        own = select(schema.attempts.c.id).where(schema.attempts.c.outcome == "paid").limit(1)
+        lost = {"outcome": "lost", "error_class": LOST}
+        connection.execute(update(schema.attempts).where(schema.attempts.c.id.in_(own)).values(**lost))
+    name, generation = run.plan.config.name, run.generation
+    assert look(ready).calls.failed["lost"] == 1
+    assert "lost 1" in " ".join(troubles(look(ready)))
+    assert "lost" in {row["kind"] for row in failures_by_kind(engine, name, generation)}
+    engine.dispose()
 
 
 def test_cells_count_once_and_those_of_an_earlier_run_as_cached(ready: Prepared, tmp_path: Path) -> None:

@@ -77,7 +77,8 @@ def write_comparison(a: Side, b: Side, made: Sequence[Comparison], folder: Path)
             views[*own.key, second] = names
         if systems:
             cases = cases_of(_sweep(b).plan, own)
-            baseline = next(iter(systems))
+            # Of several pairs each has its own side to be held against.
+            baseline = next(iter(systems)) if len(systems) == 2 else None
             book.take(Source(own.key, own.declared, baseline, systems, own.sample_ids, cases))
     metrics = {suite: b.metrics(suite) for suite in dict.fromkeys(c.suite for c in made)}
     for worst in leading(made, metrics)[:1]:

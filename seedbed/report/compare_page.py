@@ -49,9 +49,16 @@ def compare_page(
 
 
 def leading(made: Sequence[Comparison], metrics: Mapping[str, Sequence[Metric]]) -> list[Comparison]:
-    """Those in the first metric of their suite, what got worse before the rest."""
+    """Those in the first metric of their suite, what got worse before the rest, and of each suite what lost most."""
     first = [c for c in made if c.metric == metrics[c.suite][0].name] or made
-    return sorted(first, key=lambda c: {"worse": 0, "better": 2}.get(c.verdict, 1))
+    suites = list(metrics)
+
+    def place(c: Comparison) -> tuple[int, int, float]:
+        better = next(own.higher_is_better for own in metrics[c.suite] if own.name == c.metric)
+        gain = 0.0 if better is None or c.difference is None else c.difference if better else -c.difference
+        return {"worse": 0, "better": 2}.get(c.verdict, 1), suites.index(c.suite), gain
+
+    return sorted(first, key=place)
 
 
 def _verdicts(shown: Sequence[Comparison], views: Views) -> Iterable[str]:

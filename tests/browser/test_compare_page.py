@@ -21,6 +21,7 @@ experiments:
     benchmarks: [{{name: sums, n: 60}}]
     systems:
       - {{name: guess, label: steady, skill: 0.6}}
+      - {{name: guess, label: lower, skill: {lower}}}
       - {{name: guess, label: fallen, skill: {skill}}}
 plugins: [tests.support.toy]
 """
@@ -28,15 +29,15 @@ plugins: [tests.support.toy]
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two sweeps, of which the second has lost much in one of two systems."""
+    """Two sweeps, of which the second has lost much in one of three systems, and something in another."""
     folder = tmp_path_factory.mktemp("compared")
-    before, after = _finished(folder, "before", 0.95), _finished(folder, "after", 0.2)
+    before, after = _finished(folder, "before", 0.95, 0.9), _finished(folder, "after", 0.2, 0.5)
     return write_comparison(before, after, compare(before, after), folder / "page")
 
 
-def _finished(folder: Path, name: str, skill: float) -> Side:
+def _finished(folder: Path, name: str, skill: float, lower: float) -> Side:
     config = folder / f"{name}.yaml"
-    config.write_text(_SWEEP.format(name=name, skill=skill), encoding="utf-8")
+    config.write_text(_SWEEP.format(name=name, skill=skill, lower=lower), encoding="utf-8")
     return Side(read_run(prepared(config, folder / name).finish()))
 
 
@@ -45,7 +46,9 @@ def test_what_got_worse_comes_first_and_is_what_the_grid_shows(tab: Browser, pag
     tab.open(page)
     said = tab.run("[...document.querySelectorAll('.verdicts li')].map((line) => line.textContent)")
     assert "fallen loses to before:fallen" in said[0]
-    assert "steady" in said[1]
+    assert "lower loses to before:lower" in said[1]
+    assert "steady" in said[2]
+    assert "baseline" not in tab.run("document.getElementById('heads').textContent"), "each pair has its own"
     assert tab.run("document.getElementById('by-system').value") == "after: fallen"
     assert tab.run("document.getElementById('by-against').value") == "before: fallen"
     differences = [

@@ -250,6 +250,25 @@ def test_a_permalink_opens_that_sample_with_all_systems_side_by_side(tab: Browse
     assert tab.run("document.querySelector('#sample a').hash") == "#sample=q00003&table=toy/sums/reader"
 
 
+def test_a_sample_opens_under_a_seed_that_tells_the_two_apart(tab: Browser, large: Path) -> None:
+    tab.open(large, "#table=toy/sums/reader&system=strong&against=weak&metric=right&differ=1")
+    tab.wait("!document.getElementById('count').textContent.startsWith('300 ')")
+    tab.run("document.querySelector('.line').click()")
+    seeds: set[str] = set()
+    for _ in range(12):
+        tab.wait("document.getElementById('sample').dataset.shown")
+        scores = tab.run(
+            "[...document.querySelectorAll('.system')].slice(0, 2).map((s) => [...s.querySelectorAll('dt')]"
+            ".find((dt) => dt.textContent.startsWith('Right'))?.nextSibling.textContent)"
+        )
+        assert scores[0] != scores[1]
+        seeds.add(tab.run("document.querySelector('#sample select').value"))
+        shown = tab.run("document.getElementById('sample').dataset.shown")
+        tab.key("j")
+        tab.wait(f"document.getElementById('sample').dataset.shown !== {shown!r}")
+    assert seeds == {"0", "1"}
+
+
 def test_answers_are_compared_word_by_word(tab: Browser, large: Path) -> None:
     tab.open(large, "#table=toy/sums/reader&system=strong&against=weak&metric=right&differ=1&sort=-difference")
     tab.wait("!document.getElementById('count').textContent.startsWith('300 ')")

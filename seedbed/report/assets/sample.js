@@ -121,7 +121,17 @@ const column = (table, label, seed, one, reference) => {
   return box;
 };
 
-const view = { at: null, seed: 0, reference: "" };
+const view = { at: null, seed: null, reference: "" };
+// The seed that a reader has chosen; else the first under which the two that are compared came out differently.
+const seedOf = (table, own, seeds) => {
+  if (seeds.includes(view.seed)) return view.seed;
+  const [a, b] = [grid.chosen.system, grid.chosen.against].map((label) => table.systems.find((one) => one.label === label));
+  const result = (system, seed) => {
+    const one = own.answers[system.label][system.seeds.indexOf(seed)];
+    return one ? `${one.scores[grid.chosen.metric]} ${one.error ?? ""}` : "";
+  };
+  return (a && b && seeds.find((seed) => result(a, seed) !== result(b, seed))) ?? seeds[0];
+};
 async function show(table, at) {
   const box = byId("sample"), mine = (view.at = at);
   box.hidden = false;
@@ -133,12 +143,12 @@ async function show(table, at) {
   }
   if (view.at !== mine || box.hidden) return;
   const seeds = unique(table.systems.flatMap((system) => system.seeds));
-  if (!seeds.includes(view.seed)) view.seed = seeds[0];
+  const seed = seedOf(table, own, seeds);
   const bar = make("div", null, "bar");
   bar.append(closing(), step("← k", -1), step("j →", 1), make("h2", table.ids[at]),
     make("span", `${table.title} · ${table.benchmark} · ${table.model}`, "note"));
   const again = () => show(table, at);
-  bar.append(chooser("seed", seeds.map((seed) => [`seed ${seed}`, String(seed)]), String(view.seed),
+  bar.append(chooser("seed", seeds.map((seed) => [`seed ${seed}`, String(seed)]), String(seed),
     (value) => { view.seed = Number(value); again(); }));
   const labels = table.systems.map((system) => system.label);
   // Where no text is right, answers are held against the baseline's.
@@ -152,10 +162,10 @@ async function show(table, at) {
   bar.append(link);
   const columns = make("div", null, "systems");
   const order = [...table.systems].sort((a, b) => place2(a.label) - place2(b.label));
-  const reference = referenceOf(own, table, wanted);
+  const reference = referenceOf(own, table, wanted, seed);
   columns.append(...order.map((system) => {
-    const seed = system.seeds.includes(view.seed) ? view.seed : system.seeds[0];
-    return column(table, system.label, seed, own.answers[system.label][system.seeds.indexOf(seed)], reference);
+    const its = system.seeds.includes(seed) ? seed : system.seeds[0];
+    return column(table, system.label, its, own.answers[system.label][system.seeds.indexOf(its)], reference);
   }));
   const about = make("div", null, "about"), left = make("div"), right = make("div");
   left.append(...fields("asked", own.asked));
@@ -172,12 +182,12 @@ const goldOf = (own) => {
   const gold = Array.isArray(own.gold) ? own.gold[0] : own.gold;
   return typeof gold === "string" ? gold : "";
 };
-const referenceOf = (own, table, wanted) => {
+const referenceOf = (own, table, wanted, seed) => {
   if (wanted === "none") return null;
   if (wanted === "gold") return { name: "the gold", text: goldOf(own), label: null };
   const label = wanted.replace(/^=/, ""), system = table.systems.find((one) => one.label === label);
   if (!system) return null;
-  const at = Math.max(0, system.seeds.indexOf(view.seed)), one = own.answers[label][at];
+  const at = Math.max(0, system.seeds.indexOf(seed)), one = own.answers[label][at];
   return one ? { name: label, text: answerOf(one.output)[1], label } : null;
 };
 const chooser = (title, options, value, chosen) => {

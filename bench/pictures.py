@@ -1,8 +1,7 @@
 """Makes the pictures of README and docs, and the output that README quotes, from runs of the present tree.
 
-`python -m bench.pictures` (`make docs` does it) runs the demo and a sweep with failing calls on a server of its own and
-opens their pages in Chromium. Those of nightly runs show a Prefect server of days and are taken by hand. Everything but
-the pictures goes into a folder that is removed.
+`python -m bench.pictures` (`make docs` does it) runs the demo, a sweep with failing calls and two nights on a server of
+its own and opens their pages in Chromium. Everything but the pictures goes into a folder that is removed.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench import night_pictures
 from tests.support.chromium import Browser, browser, found
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,6 +54,7 @@ def main() -> None:
             with browser(program, folder / "profile") as tab:
                 _demo(folder, tab)
                 _faulty(folder, tab)
+                night_pictures.take(folder / "nights", tab, _keep)
         finally:
             _seedbed(folder, "server", "stop")
 

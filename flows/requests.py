@@ -24,6 +24,8 @@ _MAY_CHANGE = (
 )
 """What a request may override. It comes over the network: where calls, keys and results go, which code runs and what
 may be spent is for the config alone to say, which lies on the worker's own disk."""
+# Prefect's form reads Markdown, in which stars would be gone.
+_LISTED = ", ".join(".".join("NAME" if part == "*" else part for part in field) for field in _MAY_CHANGE)
 
 
 class ConfigRequest(BaseModel):
@@ -38,7 +40,7 @@ class ConfigRequest(BaseModel):
     )
     overrides: list[str] = Field(
         default_factory=list,
-        description=f"Further fields to override, each FIELD=VALUE: {', '.join(map('.'.join, _MAY_CHANGE))}.",
+        description=f"Further fields to override, each FIELD=VALUE: {_LISTED}.",
     )
 
     def plan(self) -> tuple[Plan, Path]:
@@ -90,5 +92,4 @@ def _refuse_unlisted(override: str) -> None:
     for allowed in _MAY_CHANGE:
         if len(parts) == len(allowed) and all(a in ("*", part) for a, part in zip(allowed, parts, strict=True)):
             return
-    listed = ", ".join(map(".".join, _MAY_CHANGE))
-    raise UserError(f"override {name}: a request may change {listed} only; change the config's file for the rest.")
+    raise UserError(f"override {name}: a request may change {_LISTED} only; change the config's file for the rest.")

@@ -242,6 +242,7 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
     """Commands on the results of sweeps."""
     report = add("report", "Write tables, plots and report of a sweep again from its stored rows.")
     report.add_argument("--open", action="store_true", help="open the report in a browser")
+    report.add_argument("--all", action="store_true", help="print every figure, not only what fits the width")
     report.add_argument("--baseline", metavar="SYSTEM", help="compare with this system instead of the first")
     report.add_argument(
         "--samples", type=int, default=300_000, metavar="N", help="samples shown (default: %(default)s)"

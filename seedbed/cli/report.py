@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import webbrowser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from seedbed.storage.paths import home, is_local
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from seedbed.cli.run import show_summary
     from seedbed.phases.aggregate import publish_again
     from seedbed.phases.publish import Choices
     from seedbed.phases.summary import SHOWN
@@ -22,7 +24,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not publish_again(found, choices):
         raise UserError(f"{arguments.sweep}: no cell has been scored yet; go on with `seedbed run`.")
     report = found.folder / "report.html"
-    print((found.folder / "summary.md").read_text(encoding="utf-8"))
+    if sys.stdout.isatty() and not arguments.all:
+        # Markdown for a file or a program; a terminal would break its tables in the middle of a number.
+        show_summary(found.folder, whole=False)
+    else:
+        print((found.folder / "summary.md").read_text(encoding="utf-8"))
     for name in (*SHOWN, "plots"):
         print(f"  {found.folder / name}")
     if arguments.open:

@@ -75,3 +75,9 @@ def test_a_budget_can_be_lowered_and_not_raised(config: str) -> None:
 def test_where_results_go_is_no_field_of_a_request(config: str, field: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         SweepRequest.model_validate({"config": config, **field})
+
+
+def test_the_form_names_the_fields_in_words_that_markdown_leaves_alone() -> None:
+    told = SweepRequest.model_json_schema()["properties"]["overrides"]["description"]
+    assert "models.NAME.temperature" in told
+    assert "*" not in told

@@ -30,3 +30,24 @@ def test_a_killed_sweep_gets_a_report_that_names_what_is_missing(
     assert "strong · sums · reader · seed 1 | not finished" in capsys.readouterr().out
     assert json.loads((folder / "summary.json").read_text())["status"] == "partial"
     assert main(["verify", str(folder)]) == 0
+
+
+@pytest.mark.parametrize(("terminal", "whole"), [(True, False), (True, True), (False, False)])
+def test_a_terminal_gets_tables_that_fit_it_and_a_file_gets_markdown(
+    toy_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    terminal: bool,
+    whole: bool,
+) -> None:
+    root = toy_run.parents[2]
+    shutil.copytree(root, tmp_path / "out")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["report", str(tmp_path / "out" / toy_run.relative_to(root)), *["--all"] * whole]) == 0
+    said = capsys.readouterr().out
+    fits = terminal and not whole
+    assert ("|---|" in said) != fits
+    if fits:
+        assert max(len(line) for line in said.splitlines() if str(tmp_path) not in line) <= 80

@@ -38,6 +38,16 @@ def test_seeds_that_only_draw_answers_never_ask_for_more_seeds() -> None:
     assert made.needed(0.03, 200).n is not None
 
 
+@pytest.mark.parametrize("seeds", [2, 5, 40])
+@pytest.mark.parametrize("apart", [0.0, 0.05, 0.5])
+def test_in_other_units_it_is_the_same(apart: float, seeds: int) -> None:
+    rng = np.random.default_rng(6)
+    own = rng.normal(0, 0.3, (80, 4)) + rng.normal(0, 0.2, 80)[:, None] + rng.normal(0, apart, 4)
+    seen, large = (pilot(own * unit, np.zeros((80, 4)), seed_changes_system=True) for unit in (1, 100))
+    for n in (20, 400):
+        assert large.detectable(n, seeds) == pytest.approx(100 * seen.detectable(n, seeds), rel=1e-6)
+
+
 def test_one_seed_of_an_optimizer_is_blind() -> None:
     own = np.random.default_rng(4).normal(0, 0.2, 50)
     seen = pilot(own, np.zeros(50), seed_changes_system=True)

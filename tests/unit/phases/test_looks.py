@@ -158,6 +158,9 @@ def test_verify_takes_every_look_again(grown: Prepared, tmp_path: Path) -> None:
         for difference in verify(read_run(root / "sweeps" / "grows" / Path(grown.run).name), again=False).differences
     ]
     assert any("toy_right_02.json" in line and "z" in line for line in told), told
+    path.with_name("toy_right_01.json").write_text("{", encoding="utf-8")
+    told = [str(one) for one in verify(read_run(root / "sweeps" / "grows" / Path(grown.run).name)).differences]
+    assert any("toy_right_01.json: cannot be checked" in line for line in told), told
 
 
 def test_without_decide_all_cases_are_asked(grown: Prepared, tmp_path: Path) -> None:

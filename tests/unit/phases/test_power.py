@@ -95,6 +95,17 @@ def test_one_seed_of_what_seeds_make_promises_nothing(finished: Path) -> None:
     assert "seeds x" in told(apart, 0.1, 2)
 
 
+def test_of_more_seeds_the_fewest_that_will_do_are_told(finished: Path) -> None:
+    from dataclasses import replace
+
+    power = contest_powers(read_run(finished))[0]
+    alike = replace(power, pilot=replace(power.pilot, parts=replace(power.pilot.parts, seeds=0.0), made_by_seed=True))
+    one, more = alike.needed(0.3, 1)
+    assert one.n is None, "one seed says nothing of how far seeds differ"
+    assert more is not None
+    assert more.seeds == 2
+
+
 def test_the_report_draws_what_n_samples_can_show(finished: Path) -> None:
     assert (finished / "plots" / "toy-power.svg").exists()
     assert "plots/toy-power.svg" in read_json(finished / "manifest.json")["files"]

@@ -157,6 +157,12 @@ def test_what_a_cut_left_of_a_secret_is_masked_too(monkeypatch: pytest.MonkeyPat
     assert redact(f"key {'abcdefgh12345678ABCDEFGH87654321'[:kept]}") == "key [redacted]"
 
 
+@pytest.mark.parametrize("kept", [12, 15])
+def test_what_a_cut_left_of_a_short_secret_is_masked_too(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing77")
+    assert redact(f"key {'zebra-crossing77'[:kept]}") == "key [redacted]"
+
+
 def test_an_error_keeps_its_type_and_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
     error = OSError(5, "cannot reach zebra-crossing-77")

@@ -162,7 +162,8 @@ def test_an_error_is_said_as_openai_says_it_and_the_clients_retry_is_an_attempt(
 @pytest.mark.parametrize(
     "body",
     [{}, {"messages": "hello"}, {"messages": [{"role": "user", "content": [1]}]}, {"messages": ASK, "n": 0},
-     {"messages": ASK, "temperature": "hot"}],
+     {"messages": ASK, "temperature": "hot"}, {"messages": [{"content": "no role"}]},
+     {"messages": [{"role": "user", "content": 5}]}],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_and_sent_nowhere(place: Place, client: openai.OpenAI, body: Any) -> None:
     with pytest.raises(openai.BadRequestError):

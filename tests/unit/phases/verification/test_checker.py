@@ -46,6 +46,18 @@ def test_every_leaf_is_compared_and_counted() -> None:
     assert (check.figures, check.files) == (4, {"cell/metrics.json"})
 
 
+def test_a_file_without_a_difference_counts_as_looked_at(tmp_path: Path) -> None:
+    written = tmp_path / "hashed.json"
+    written.write_text("{}", encoding="utf-8")
+    check = Checker(tmp_path)
+    check.compare(tmp_path / "compared.json", 1, 1)
+    check.rows(tmp_path / "rows.jsonl", [], [])
+    check.text(tmp_path / "text.md", "same", "same")
+    check.hashed(written, hash_file(written))
+    assert check.differences == []
+    assert check.files == {"compared.json", "rows.jsonl", "text.md", "hashed.json"}
+
+
 def test_what_one_side_lacks_is_named() -> None:
     assert compared({"a": 1}, {"a": 1, "b": 2}) == ["b is missing"]
     assert compared({"a": 1, "b": 2}, {"a": 1}) == ["b is not expected"]

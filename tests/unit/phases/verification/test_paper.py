@@ -273,6 +273,11 @@ def test_a_number_agrees_at_the_digits_that_are_printed(text: str, changed: dict
     assert (disagreement(text, figure(**changed)) is None) is right
 
 
+def test_a_difference_that_is_wrong_is_told_with_its_sign() -> None:
+    assert str(disagreement("0.05", figure(kind="signed", values=(0.031,)))).endswith("the stored rows give +0.0310")
+    assert str(disagreement("0.05", figure(values=(0.031,)))).endswith("the stored rows give 0.0310")
+
+
 def verdict(word: Any, difference: float, p: float, higher_is_better: bool = True) -> PrintedFigure:
     c = Comparison(
         "s",

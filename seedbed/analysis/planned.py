@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 _RANGE_LEVEL = 0.9
 """How sure the range of a number is, as far as the pilot's own chance goes."""
-_MOST = 10_000_000
+MOST = 10_000_000
+"""Samples; where more are needed, no number is told."""
 _MANY_DEGREES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Samples of a benchmark for each of so many seeds; None where no number of samples would do."""
+    """Samples of a benchmark for each of so many seeds; None where no number of samples would do, up to `MOST`."""
 
     seeds: int
     n: int | None
@@ -88,7 +89,7 @@ def _samples(parts: Parts, pilot: Pilot, difference: float, seeds: int) -> int |
     """The least number of samples whose demand the difference meets, in whole clusters."""
     if pilot.made_by_seed and seeds < 2:
         return None
-    if _demand(parts, pilot, _MOST, seeds) > difference:
+    if _demand(parts, pilot, MOST, seeds) > difference:
         return None
     low, high = 1.0, 4.0
     while _demand(parts, pilot, high, seeds) > difference:

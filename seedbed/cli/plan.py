@@ -86,7 +86,7 @@ def _show(plan: Plan, found: SweepForecast) -> None:
         print(f"assumed, where nothing like it is on record: answers of {replies} tokens; calls of {waits}")
     everything = total.known_calls + round(total.new_calls.likely)
     new = f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}"
-    if total.seconds.high or not total.new_calls.high:
+    if total.seconds.high:
         new += f", {_time(total.seconds)}"
     print(new)
     if total.new_calls.high and any(cell.in_looks for cell in plan.cells):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seedbed.analysis.planned import Pilot, Planned, pilot
+from seedbed.analysis.planned import MOST, Pilot, Planned, pilot
 from seedbed.errors import UserError
 from seedbed.phases.contest_values import Pair, made_by_seed, pairs_of, read_pair
 from seedbed.phases.context import SweepRun, read_run
@@ -20,6 +20,7 @@ from seedbed.sweep.looks import decisive_metric
 from seedbed.sweep.plan import Plan
 
 TOO_MUCH = "it cannot be seen: seeds differ too much"
+_BEYOND = f"more than {MOST:,}"
 _MOST_SEEDS = 30
 _RUNS = 30
 _SIZES = (25, 50, 100, 200, 400, 800, 1600)
@@ -135,6 +136,8 @@ def told(power: ContestPower, difference: float, seeds: int) -> str:
     first, more = power.needed(difference, seeds)
     if first.n is not None:
         return _words(power, first)
+    if not power.pilot.made_by_seed:
+        return f"with {_seeds(seeds)} it would take {_BEYOND} samples"
     unseen = f"with {_seeds(seeds)} {TOO_MUCH}"
     return f"{_words(power, more)}; {unseen}" if more else f"{unseen}, and so it is with {_MOST_SEEDS}"
 
@@ -143,7 +146,8 @@ def _words(power: ContestPower, planned: Planned) -> str:
     assert planned.n is not None
     usd = power.price.of(planned.n, planned.seeds)
     price = "price unknown" if usd is None else dollars(usd)
-    end = "?, seeds may differ too much" if planned.high is None else f"{planned.high:,}"
+    beyond = "?, seeds may differ too much" if power.pilot.made_by_seed else _BEYOND
+    end = beyond if planned.high is None else f"{planned.high:,}"
     words = f"{_seeds(planned.seeds)} x {planned.n:,} samples, {price} (range {planned.low or planned.n:,}-{end})"
     return words if planned.n <= power.cases else f"{words}; the benchmark has {power.cases:,} cases"
 

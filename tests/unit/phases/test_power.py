@@ -106,6 +106,14 @@ def test_of_more_seeds_the_fewest_that_will_do_are_told(finished: Path) -> None:
     assert more.seeds == 2
 
 
+def test_too_small_a_difference_is_not_blamed_on_seeds_that_make_no_system(finished: Path) -> None:
+    power = contest_powers(read_run(finished))[0]
+    assert not power.pilot.made_by_seed
+    assert told(power, 1e-7, 2) == "with 2 seeds it would take more than 10,000,000 samples"
+    largest = next(d for d in (0.01 * 1.05**-k for k in range(200)) if power.pilot.needed(d, 2).n is None) * 1.05
+    assert told(power, largest, 2).endswith("-more than 10,000,000); the benchmark has 60 cases")
+
+
 def test_the_report_draws_what_n_samples_can_show(finished: Path) -> None:
     assert (finished / "plots" / "toy-power.svg").exists()
     assert "plots/toy-power.svg" in read_json(finished / "manifest.json")["files"]

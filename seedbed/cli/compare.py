@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.local.locate import locate
+from seedbed.report.screen import folded, screen_width
 from seedbed.storage.paths import as_root, home, is_local
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _sentences(own: Sequence[Comparison]) -> str:
     """A verdict each, with its p."""
-    from seedbed.local.board import folded, screen_width
     from seedbed.report.console import verdict_line
     from seedbed.report.tables import p_value
 
@@ -77,7 +77,9 @@ def _say_why(without_pairs: Sequence[Comparison]) -> None:
     for c in without_pairs:
         labels.setdefault((c.suite, c.reason or "undefined"), {})[c.metric_label or c.metric] = None
     for (suite, reason), own in labels.items():
-        print(f"{suite} · not compared: {', '.join(own)} ({reason})")
+        # No list of parts: it breaks between words.
+        said = folded(f"not compared: {', '.join(own)} ({reason})", screen_width() - len(suite) - 3)
+        print(f"{suite} · {said}")
 
 
 def _side(text: str, out: str) -> Side:

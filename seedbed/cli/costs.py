@@ -13,6 +13,7 @@ from seedbed.lm.ledger.reads import cost_sums
 from seedbed.lm.ledger.settled import settle
 from seedbed.phases.context import open_run
 from seedbed.phases.summary import cost_table, dollars
+from seedbed.report.screen import aligned, screen_width
 from seedbed.storage.paths import as_root
 from seedbed.storage.store import Store, read_json
 
@@ -25,9 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [*cost_sums(engine, arguments.sweep), *_uncounted(run.folder / "summary.json")]
     engine.dispose()
     columns, cells = cost_table(rows)
-    widths = [max(len(row[i]) for row in [columns, *cells]) for i in range(len(columns))]
-    for line in [columns, *cells]:
-        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+    for line in aligned([columns, *cells], screen_width()):
+        print(line)
     print(f"\nspent ${_sum(rows, 'spent_usd')}, of which nothing was paid twice: reused calls cost $0.")
     at_risk = sum(row["at_risk_usd"] or 0.0 for row in rows)
     if at_risk:

@@ -14,10 +14,11 @@ from seedbed.lm.usable_models import check_model_names
 from seedbed.local.server import probes
 from seedbed.phases.budget_check import check_budget
 from seedbed.phases.forecast import LATENCIES, REPLIES, Forecast, Range, SweepForecast, forecast, kind_of
+from seedbed.report.screen import aligned, folded, screen_width
 from seedbed.storage.paths import as_root
 from seedbed.storage.redact import redact
 from seedbed.storage.store import Store
-from seedbed.sweep.cell import BASELINE
+from seedbed.sweep.cell import BASELINE, Cell
 from seedbed.sweep.config import SweepConfig, load_config
 from seedbed.sweep.plan import Plan, make_plan
 
@@ -72,23 +73,26 @@ def _detected(
     return lines, rows
 
 
+def _row(cell: Cell, guess: Forecast) -> list[str]:
+    return [f"  {cell.id[:12]}", cell.title, f"{_count(guess.new_calls)} new calls", _dollars(guess), guess.basis]
+
+
 def _show(plan: Plan, found: SweepForecast) -> None:
     config, total = plan.config, found.total
     print(f"{config.name}: {len(plan.cells)} cells ({len(config.seeds)} seeds)")
-    for cell in plan.cells:
-        guess = found.cells[cell.id]
-        calls = f"{_count(guess.new_calls)} new calls"
-        print(f"  {cell.id[:12]}  {cell.title:<48} {calls:>22}  {_dollars(guess):>22}  {guess.basis}")
+    for line in aligned([_row(cell, found.cells[cell.id]) for cell in plan.cells], screen_width(), right=(2, 3)):
+        print(line)
     if any(guess.basis == "assumed" for guess in found.cells.values()):
         kinds = sorted({kind_of(model) for model in config.models.values()})
         replies = ", ".join(f"{REPLIES[kind][0]} to {REPLIES[kind][2]} ({kind} models)" for kind in kinds)
         waits = _waits(config, found)
-        print(f"assumed, where nothing like it is on record: answers of {replies} tokens; calls of {waits}")
+        told = f"assumed, where nothing like it is on record: answers of {replies} tokens; calls of {waits}"
+        print(folded(told, screen_width()))
     everything = total.known_calls + round(total.new_calls.likely)
     new = f"{_count(total.new_calls)} of {everything:,} calls are new: {_count(total.tokens)} tokens, {_dollars(total)}"
     if total.seconds.high:
         new += f", {_time(total.seconds)}"
-    print(new)
+    print(folded(new, screen_width()))
     if total.new_calls.high and any(cell.in_looks for cell in plan.cells):
         print(
             "contests may be decided at any look (`decide`): at the lower end it is the next one, at the upper none is"

@@ -14,13 +14,13 @@ from seedbed.cli.again import same_command
 from seedbed.cli.main import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from seedbed.cli.plan import show_warning, show_warnings
 from seedbed.lm.usable_models import refuse_unusable
-from seedbed.local.board import folded, screen_width
 from seedbed.local.launch import Launched, get_ready, run_sweep
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.budget_check import refuse_small_budget
 from seedbed.phases.prepare import prepare
 from seedbed.phases.received import is_archive, unpack_to_run
 from seedbed.phases.up_to_date import finished_run
+from seedbed.report.screen import folded, screen_width
 from seedbed.storage.paths import as_writable_root
 from seedbed.storage.store import Store, read_json
 from seedbed.sweep.config import load_config

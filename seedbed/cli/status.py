@@ -53,9 +53,10 @@ def _answerers(run: SweepRun) -> list[str]:
 
 
 def _show(store: Store, name: str, *, details: bool) -> None:
-    from seedbed.local.board import batch_lines, folded, headline, progress_words, screen_width, troubles
+    from seedbed.local.board import batch_lines, headline, progress_words, troubles
     from seedbed.phases.context import read_run
     from seedbed.phases.standing import standing
+    from seedbed.report.screen import folded, screen_width
 
     run = read_run(store.latest_sweep(name), plugins=False)
     now = standing(run)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from seedbed.cli.main import EXIT_OK
+from seedbed.report.screen import folded, screen_width
 from seedbed.sweep.registry import get_suite, import_plugins, scorer_names, suite_names
 
 
@@ -17,8 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
         benchmarks = [*suite.benchmarks, *(["any name, with a file of yours"] if suite.any_benchmark else [])]
         systems = [*suite.systems, *(["any name, with a prompt or signature"] if suite.any_system else [])]
         metrics = [metric.label for metric in suite.metrics] or ["those of its scorers"]
-        print(f"  benchmarks  {', '.join(benchmarks)}")
-        print(f"  systems     {', '.join(systems)}")
-        print(f"  metrics     {', '.join(metrics)}")
-    print(f"scorers for every suite: {', '.join(scorer_names())}")
+        for what, names in (("benchmarks", benchmarks), ("systems", systems), ("metrics", metrics)):
+            print(folded(f"  {what:<12}{', '.join(names)}", screen_width()))
+    print(folded(f"scorers for every suite: {', '.join(scorer_names())}", screen_width()))
     return EXIT_OK

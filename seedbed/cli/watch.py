@@ -18,9 +18,10 @@ _GOING_ON = ("running", "starting")
 
 def run(arguments: argparse.Namespace) -> int:
     """Look on until the run has ended or its process is gone."""
-    from seedbed.local.board import Board, folded, headline, screen_width, troubles
+    from seedbed.local.board import Board, headline, troubles
     from seedbed.phases.context import read_run
     from seedbed.phases.standing import looking_at
+    from seedbed.report.screen import folded, screen_width
 
     watched = read_run(_folder(arguments), plugins=False)
     print(f"{watched.plan.config.name}: {watched.folder}")

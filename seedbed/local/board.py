@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +13,7 @@ from rich.text import Text
 
 from seedbed.lm.batches.words import batch_line, in_words
 from seedbed.phases.standing import CellStanding, Standing
+from seedbed.report.screen import folded
 from seedbed.storage.redact import redact
 
 _BAR = 20
@@ -24,7 +22,7 @@ _SHOWN = 6
 _AT_LEAST_S = 1.0
 _SHARE = 0.05
 """Of the time that may go into looking."""
-_BETWEEN, _HARD = " · ", "\u00a0"
+_BETWEEN = " · "
 
 
 class Board:
@@ -76,19 +74,6 @@ def board(now: Standing) -> RenderableType:
 def headline(now: Standing) -> str:
     """Cells, time, calls and dollars in one line."""
     return _BETWEEN.join([*_progress(now), *_calls(now)])
-
-
-def folded(line: str, width: int, indent: str = "") -> str:
-    """A line as wide as the screen. One of several parts breaks between two of them, never within a figure."""
-    if _BETWEEN in line:
-        line = line.replace(" ", _HARD).replace(f"{_HARD}·{_HARD}", f"{_HARD}· ")
-    folds = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
-    return folds.fill(line).replace(_HARD, " ")
-
-
-def screen_width() -> int:
-    """Columns of the terminal; without one, lines need not break."""
-    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 10_000
 
 
 @dataclass(frozen=True)

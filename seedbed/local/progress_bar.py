@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from seedbed.local.board import Board, batch_lines, folded, headline, screen_width, troubles
+from seedbed.local.board import Board, batch_lines, headline, troubles
 from seedbed.phases.context import SweepRun, open_run
 from seedbed.phases.progress import listen
 from seedbed.phases.standing import Standing, looking_at, started_at
+from seedbed.report.screen import folded, screen_width
 from seedbed.storage.redact import redact
 from seedbed.sweep.cell import Cell
 

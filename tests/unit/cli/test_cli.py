@@ -103,3 +103,13 @@ def test_before_a_command_listens_ctrl_c_ends_it_without_a_traceback(ignored: bo
         [sys.executable, "-c", before + asked], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stdout.strip() == ("SIG_IGN" if ignored else "SIG_DFL")
+
+
+@pytest.mark.parametrize("words", [["plan", str(ROOT / "configs/demo.yaml"), "--set", "seeds=[0]"], ["suites"]])
+def test_a_narrow_terminal_breaks_no_figure(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*words, *(["--out", str(tmp_path)] if words[0] == "plan" else [])]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

@@ -12,11 +12,12 @@ import pytest
 from rich.console import Console, RenderableType
 
 from seedbed.lm.runtime import close_runtimes
-from seedbed.local.board import Board, board, folded, headline
+from seedbed.local.board import Board, board, headline
 from seedbed.local.progress_bar import show_progress
 from seedbed.phases.context import open_run
 from seedbed.phases.progress import listen
 from seedbed.phases.standing import Standing, standing
+from seedbed.report.screen import folded
 from tests.support.cells import Prepared, prepared
 
 CONFIG = """\

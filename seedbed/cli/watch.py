@@ -29,8 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
         if sys.stdout.isatty():
             from rich.live import Live
 
-            with Live(Board(look), refresh_per_second=2, transient=True):
-                while look().status in _GOING_ON:
+            board = Board(look)
+            with Live(board, refresh_per_second=2, transient=True):
+                # The board looks, at its own pace: a look at ten thousand cells takes a while.
+                while board.going_on:
                     time.sleep(_LOOK_S)
         now = look()
     print(*(folded(line, screen_width()) for line in (headline(now), *troubles(now))), sep="\n")

@@ -23,6 +23,7 @@ _AT_LEAST_S = 1.0
 _SHARE = 0.05
 """Of the time that may go into looking."""
 _BETWEEN = " · "
+_GOING_ON = ("running", "starting")
 
 
 class Board:
@@ -32,6 +33,11 @@ class Board:
         self._look, self._clock = look, clock
         self._next = self._seen_at = 0.0
         self._seen: Standing | str = "reading the plan"
+
+    @property
+    def going_on(self) -> bool:
+        """Whether the run was at work, or about to be, when it was last looked at."""
+        return isinstance(self._seen, str) or self._seen.status in _GOING_ON
 
     def __rich__(self) -> RenderableType:
         began = self._clock()
@@ -53,7 +59,7 @@ class Board:
 
 def _later(seen: Standing, seconds: float) -> Standing:
     """The same, so much later, where time still counts."""
-    return replace(seen, elapsed_s=seen.elapsed_s + seconds) if seen.status in ("running", "starting") else seen
+    return replace(seen, elapsed_s=seen.elapsed_s + seconds) if seen.status in _GOING_ON else seen
 
 
 def board(now: Standing) -> RenderableType:
@@ -90,7 +96,9 @@ class _Folded:
 def _progress(now: Standing) -> Iterator[str]:
     counts = now.counts
     cells = f"{counts['done'] + counts['cached']} of {len(now.cells)} cells"
-    beside = [f"{counts[state]} {state}" for state in ("cached", "running", "failed") if counts[state]]
+    # Where no process is at work, none of its cells is running.
+    said = {"cached": "cached", "running": "begun" if now.status == "stopped" else "running", "failed": "failed"}
+    beside = [f"{counts[state]} {word}" for state, word in said.items() if counts[state]]
     yield f"{now.share:.0%}"
     yield f"{cells} ({', '.join(beside)})" if beside else cells
     yield clock(now.elapsed_s)

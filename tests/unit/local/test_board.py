@@ -76,6 +76,21 @@ def test_the_clock_goes_on_between_two_looks_and_waiting_for_others_puts_off_non
     assert len(looked) == 2
 
 
+def test_who_watches_goes_by_what_the_board_has_seen(ready: Prepared) -> None:
+    found = replace(standing(open_run(ready.run)), status="running")
+    passed, states = [0.0], ["running", "completed"]
+    shown = Board(lambda: replace(found, status=states.pop(0)), lambda: passed[0])
+    assert shown.going_on, "nobody has looked yet"
+    drawn(shown)
+    assert shown.going_on
+    passed[0] += 0.5
+    drawn(shown)
+    assert shown.going_on
+    passed[0] += 1.0
+    drawn(shown)
+    assert not shown.going_on
+
+
 def test_when_all_cells_are_done_it_says_what_is_still_at_work(ready: Prepared) -> None:
     for cell in ready.plan.cells:
         ready.all_phases(cell)

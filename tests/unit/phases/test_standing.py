@@ -69,6 +69,7 @@ def test_a_cell_at_work_shows_its_samples_and_the_run_what_it_spent_and_what_fai
     assert now.left_s is not None
     assert replace(now, gathering=Gathering(3, 1.0)).left_s is None, "nobody knows when a batch is answered"
     assert "0 of 4 cells (1 running)" in headline(now)
+    assert "0 of 4 cells (1 begun)" in headline(replace(now, status="stopped"))
     assert "of $3" in headline(now)
     assert any(line.startswith("failed attempts: server ") for line in troubles(now))
 

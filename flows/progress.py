@@ -34,6 +34,7 @@ Failures = Sequence[Mapping[str, Any]]
 async def followed(run: SweepRun) -> AsyncIterator[None]:
     """While the block runs, and once at its end, the UI is told how the sweep stands."""
     follower = _Follower(run)
+    await follower.begin()
     task = asyncio.create_task(follower.follow())
     try:
         yield
@@ -51,6 +52,12 @@ class _Follower:
         self._settled: dict[str, CellStanding] = {}
         self._artifact: UUID | None = None
         self._told: dict[tuple[str, str], int] = {}
+
+    async def begin(self) -> None:
+        """What failed before is no news of this run."""
+        with suppress(Exception):  # nor is it a reason to fail
+            _, failures = await asyncio.to_thread(self._look)
+            self._told = {(row["kind"], row["model"]): row["count"] for row in failures}
 
     async def follow(self) -> None:
         while True:

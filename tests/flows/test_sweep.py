@@ -199,6 +199,24 @@ def test_the_log_of_a_run_tells_what_failed_and_what_was_lost(run_sweep: RunSwee
     assert re.search(r"direct · tiny · reader · seed 0: \d+ of 30 samples have no answer after all retries", said)
 
 
+def test_what_failed_in_a_run_before_is_no_news_of_the_next(run_sweep: RunSweep, api: Api) -> None:
+    faulty = "temperature: 0.7, retries: 9, backoff_s: 0.0, options: {errors: {server: 0.4}}"
+    first = run_sweep(OFFLINE.replace("temperature: 0.7", faulty), "--set", "seeds=[0]")
+    assert "failed attempts: server " in first.out
+    second = run_sweep(OFFLINE, "--set", "seeds=[0, 1]")
+    assert second.code == 0, second.err
+    lines = {"logs": {"flow_run_id": {"any_": [newest_run(api)["id"]]}}, "limit": 200}
+    said = ""
+    for _ in range(100):
+        said = "\n".join(line["message"] for line in api("/logs/filter", lines))
+        # The last line of a run.
+        if "Finished in state Completed" in said.rpartition("artifacts for the UI")[2]:
+            break
+        time.sleep(0.1)
+    assert "Finished in state Completed" in said
+    assert " failed (" not in said
+
+
 def test_a_given_prefect_api_url_is_respected(run_sweep: RunSweep) -> None:
     run = run_sweep(OFFLINE, env={"PREFECT_API_URL": "http://127.0.0.1:9/api"})
     assert run.code == 2, "no server answers there, and the sweep does not run on another"

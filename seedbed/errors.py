@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 ProviderErrorKind = Literal[
@@ -70,6 +71,10 @@ class ProviderError(SeedbedError):
         return self.kind in MAYBE_BILLED_KINDS and not self.unsent
 
 
+class LeftByExit(SeedbedError):
+    """The code of others, a system or a scorer, that called `sys.exit`."""
+
+
 class CellFailed(SeedbedError):
     """A cell whose samples failed too often to give a figure. The other cells go on."""
 
@@ -105,6 +110,16 @@ class Signalled(KeyboardInterrupt):
     def exit_code(self) -> int:
         """As a shell would tell of a process that died of the signal."""
         return 128 + self.number
+
+
+@contextmanager
+def staying() -> Iterator[None]:
+    """Code of others that leaves by `sys.exit` fails, and nothing else: it would end the loop that all samples share,
+    and whoever waits for them would wait for ever."""
+    try:
+        yield
+    except SystemExit as end:
+        raise LeftByExit(f"the code called sys.exit({end.code!r})") from end
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

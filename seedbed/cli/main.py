@@ -13,7 +13,7 @@ from typing import Any
 from seedbed import __version__
 from seedbed.cli.again import same_command
 from seedbed.cli.parsing import Parser
-from seedbed.errors import Signalled, UserError
+from seedbed.errors import LeftByExit, Signalled, UserError, staying
 from seedbed.local.signals import interrupt, on_signal
 from seedbed.storage.paths import explain, file_mask
 from seedbed.storage.redact import redact
@@ -59,11 +59,15 @@ def _run(arguments: argparse.Namespace) -> int:
         before = os.umask(file_mask())
         try:
             command = importlib.import_module(f"seedbed.cli.{arguments.command}")
-            return command.run(arguments)
+            with staying():
+                return command.run(arguments)
         finally:
             os.umask(before)
     except UserError as error:
         print(redact(f"seedbed: {error}"), file=sys.stderr)
+        return EXIT_USAGE
+    except LeftByExit as error:
+        print(redact(f"seedbed: {error}: code of a plugin or a scorer must return or raise; mend it."), file=sys.stderr)
         return EXIT_USAGE
     except BrokenPipeError:
         return EXIT_OK

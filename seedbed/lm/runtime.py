@@ -259,7 +259,13 @@ class LMRuntime:
     def _run_loop(self) -> None:
         asyncio.set_event_loop(self.loop)
         self.loop.set_default_executor(self._threads)
-        self.loop.run_forever()
+        while True:
+            try:
+                self.loop.run_forever()
+                return
+            except (SystemExit, KeyboardInterrupt):
+                # Of code that ran on the loop, and its task has it: who waits for that is told, and others go on.
+                continue
 
 
 _runtimes: dict[Any, LMRuntime] = {}

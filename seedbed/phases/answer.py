@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+from seedbed.errors import staying
 from seedbed.phases.context import CellContext
 from seedbed.phases.optimise import load_program
 from seedbed.phases.predict import predict
@@ -28,7 +29,10 @@ async def opened_system(context: CellContext) -> AsyncIterator[Callable[..., Any
     from seedbed.lm.adapter import quick_adapter
 
     resolved = context.resolved
-    with dspy.context(lm=context.lm("task"), adapter=quick_adapter(), disable_history=True, track_usage=False):
+    with (
+        staying(),
+        dspy.context(lm=context.lm("task"), adapter=quick_adapter(), disable_history=True, track_usage=False),
+    ):
         system = resolve(resolved.system_spec.build)(context, resolved.system_options)
         if context.cell.optimised:
             load_program(system, context.folder)

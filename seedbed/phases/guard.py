@@ -12,7 +12,7 @@ import dspy
 from dspy.teleprompt.bootstrap_trace import FailedPrediction
 from dspy.utils.exceptions import AdapterParseError
 
-from seedbed.errors import CellFailed, ProviderError, SeedbedError, causes
+from seedbed.errors import CellFailed, ProviderError, SeedbedError, causes, staying
 from seedbed.lm.lm import SeedbedLM
 from seedbed.phases.context import CellContext
 from seedbed.phases.predict import describe
@@ -143,7 +143,8 @@ def guarded(program: dspy.Module, guard: Guard, called: Called, failed: Failed) 
         guard.check()
         called(self)
         try:
-            answer = kind.__call__(self, *args, **kwargs)
+            with staying():
+                answer = kind.__call__(self, *args, **kwargs)
         except Exception as error:
             judged = guard.judge_failure(error)
             if not isinstance(judged, Halted):

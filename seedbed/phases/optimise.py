@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seedbed.errors import UserError
+from seedbed.errors import UserError, staying
 from seedbed.phases.context import CellContext
 from seedbed.phases.predict import as_output
 from seedbed.phases.progress import report
@@ -139,7 +139,8 @@ def _judge(context: GuardedContext, log: SearchLog, expected: int) -> Any:
         context.guard.check()
         case = cases[example[_SAMPLE_ID]]
         try:
-            verdict = feedback(context, case, as_output(prediction))
+            with staying():
+                verdict = feedback(context, case, as_output(prediction))
         except Exception as error:
             raise context.guard.halt(error) from error
         if logged:

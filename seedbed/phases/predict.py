@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from seedbed.errors import ProviderError, causes
+from seedbed.errors import ProviderError, causes, staying
 from seedbed.storage.redact import redact
 from seedbed.suite import Answer, Case, Failure, Prediction
 
@@ -18,7 +18,8 @@ _UNREADABLE = "AdapterParseError"
 async def predict(system: Callable[..., Any], case: Case) -> Prediction:
     """Ask a system one case. Whatever goes wrong becomes the sample's error, never its score."""
     try:
-        return Answer(case.sample_id, as_output(await call_system(system, case.inputs)))
+        with staying():
+            return Answer(case.sample_id, as_output(await call_system(system, case.inputs)))
     except Exception as error:
         return Failure(case.sample_id, describe(error))
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from seedbed.errors import staying
 from seedbed.lm.ledger.answerers import answerers
 from seedbed.lm.ledger.reads import history
 from seedbed.phases.context import CellContext
@@ -65,7 +66,7 @@ async def score_answers(
 
     from seedbed.lm.adapter import quick_adapter
 
-    with dspy.context(adapter=quick_adapter(), disable_history=True, track_usage=False):
+    with staying(), dspy.context(adapter=quick_adapter(), disable_history=True, track_usage=False):
         rows = await resolve(context.suite.score)(context, cases, predictions)
         return _with_cuts(context, await add_scores(context, cases, predictions, rows))
 

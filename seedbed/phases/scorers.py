@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from seedbed.analysis.means import mean, sample_std
-from seedbed.errors import is_stop
+from seedbed.errors import is_stop, staying
 from seedbed.phases.passes import with_passes
 from seedbed.phases.predict import describe
 from seedbed.suite import Case, Failure, Prediction, Scored, ScoreRow, ScorerValue, resolve
@@ -51,7 +51,8 @@ async def _scored(
 ) -> ScoreRow:
     own = [metric.name for metric in scorer.declared]
     try:
-        found = await call_scorer(context, scorer, case, output)
+        with staying():
+            found = await call_scorer(context, scorer, case, output)
         # Two judges of one sample must not take each other's reasons away.
         details = {scorer.label: found.details} if scorer.label and found.details else found.details
     except Exception as error:

@@ -19,7 +19,7 @@ from itertools import product
 from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
-from seedbed.errors import CellFailed, causes
+from seedbed.errors import CellFailed, causes, staying
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -148,10 +148,16 @@ def telling_no_secret(work: Callable[P, T]) -> Callable[P, T]:
     @wraps(work)
     def masked(*given: P.args, **named: P.kwargs) -> T:
         try:
-            return work(*given, **named)
+            with staying():
+                return work(*given, **named)
         except Exception as error:
             if (safe := masked_error(error)) is not error:
                 raise safe from None
+            raise
+        except BaseException as end:
+            # Of whatever kind, its kind says what is to end: only its words change.
+            for cause in _with_grouped(end):
+                _mask_inside(cause)
             raise
 
     return masked

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import TypeVar
 
-from seedbed.errors import UserError
+from seedbed.errors import UserError, staying
 from seedbed.storage.paths import safe_name
 from seedbed.suite import (
     BenchmarkOptions,
@@ -172,7 +172,8 @@ def import_plugins(modules: Iterable[str], folder: Path | None = None) -> None:
         sys.path.append(str(folder))
     for module in modules:
         try:
-            importlib.import_module(module)
+            with staying():
+                importlib.import_module(module)
         except ImportError as error:
             raise UserError(
                 f"plugins: cannot import {module!r} ({error}); install it, or put {module.split('.')[0]}.py beside the "

@@ -52,7 +52,7 @@ def load(options):
 
 async def score(context, cases, predictions):
     if context.cell.system == "breaks" and "BREAKS" in os.environ:
-        raise RuntimeError("no luck with " + os.environ["ECHO"])
+        raise (RuntimeError if context.cell.model == "a" else SystemExit)("no luck with " + os.environ["ECHO"])
     rows = []
     for case in cases:
         match predictions[case.sample_id]:

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seedbed.storage.redact import keep_secret, masked_end, masked_error, redact
+from seedbed.errors import LeftByExit
+from seedbed.storage.redact import keep_secret, masked_end, masked_error, redact, telling_no_secret
 
 
 @pytest.mark.parametrize(
@@ -168,6 +169,23 @@ def test_an_error_keeps_its_type_and_tells_no_secret(monkeypatch: pytest.MonkeyP
     error = OSError(5, "cannot reach zebra-crossing-77")
     assert isinstance(masked_error(error), OSError)
     assert "zebra" not in str(masked_error(error))
+
+
+def test_what_is_no_ordinary_error_keeps_its_kind_and_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_KEY", "zebra-crossing-77")
+
+    class Ended(BaseException):
+        """As pytest's own failures are."""
+
+    @telling_no_secret
+    def work(kind: type[BaseException]) -> None:
+        raise kind("no luck with zebra-crossing-77")
+
+    for kind in (Ended, KeyboardInterrupt):
+        with pytest.raises(kind, match=r"no luck with \[redacted\]"):
+            work(kind)
+    with pytest.raises(LeftByExit, match=r"sys.exit\('no luck with \[redacted\]'\)"):
+        work(SystemExit)
 
 
 def test_an_error_whose_words_come_from_elsewhere_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def _translate(error: Exception) -> ProviderError:
                 return ProviderError("transport", said, unsent=True)
             case httpx.TimeoutException():
                 return ProviderError("timeout", said)
-            case httpx.TransportError():
+            case httpx.RequestError():
                 return ProviderError("transport", said)
             case JSONDecodeError():
                 return ProviderError("malformed", said)

@@ -206,13 +206,27 @@ def test_what_litellm_cannot_read_is_booked_too(
         assert found.spent_usd == pytest.approx(dollars(100, 50))
 
 
+@pytest.mark.parametrize("name", [*NAMES, "anthropic/x"])
+@pytest.mark.parametrize("said", [b"no HTTP at all", b"HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n"])
+def test_a_reply_that_is_no_http_may_be_billed(name: str, said: bytes) -> None:
+    with replying(b"", as_said=said) as url:
+        config = ModelConfig(model=name, api_base=url, api_key_env="LOOP_KEY")
+        with pytest.raises(ProviderError) as caught:
+            asyncio.run(make_provider(config).chat(BODY, Attempt("k", None, 0, 1, 20.0)))
+    assert caught.value.kind == "transport"
+    assert caught.value.maybe_billed
+
+
 @contextmanager
-def replying(reply: bytes) -> Iterator[str]:
-    """An endpoint with one reply to everything."""
+def replying(reply: bytes, *, as_said: bytes = b"") -> Iterator[str]:
+    """An endpoint with one reply to everything, or one that says something else than HTTP."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
+            if as_said:
+                self.wfile.write(as_said)
+                return
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(reply)))

@@ -29,7 +29,16 @@ pytestmark = pytest.mark.slow
 
 NAMES = ["deepseek/x", "custom_openai/x"]
 BODY: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Is water wet, as they say?"}]}
-FAULTS = {"rate_limit": 0.05, "server": 0.05, "reset": 0.03, "malformed": 0.04, "no_usage": 0.03}
+FAULTS = {
+    "rate_limit": 0.03,
+    "server": 0.03,
+    "gateway": 0.03,
+    "reset": 0.03,
+    "malformed": 0.03,
+    "no_usage": 0.03,
+    "bad_shape": 0.03,
+    "mid_body": 0.03,
+}
 
 
 @pytest.fixture(autouse=True)

@@ -46,6 +46,13 @@ def test_draws_do_not_depend_on_how_much_fits_into_memory(monkeypatch: pytest.Mo
     assert _interval(rows, 7, 500) == whole
 
 
+@pytest.mark.parametrize(("total", "width"), [(10_000, 1_000), (3, 10), (7, 5_000_000), (0, 10)])
+def test_portions_are_whole_and_fit_into_memory(total: int, width: int) -> None:
+    sizes = list(bootstrap.blocks(total, width))
+    assert sum(sizes) == total
+    assert all(size == 1 or size * width <= bootstrap.BLOCK for size in sizes)
+
+
 def test_bootstrap_keeps_clusters_whole() -> None:
     balanced = {name: [0, 1] for name in "abcd"}
     assert _interval(balanced, 0, 200) == Interval(0.5, 0.5)

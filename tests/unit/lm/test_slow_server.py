@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from seedbed.lm.providers import make_provider
 from seedbed.lm.runtime import LMRuntime
 from seedbed.sweep.model_config import ModelConfig
 from tests.support.lm import PRICE, ledger_url, scope, sums
@@ -86,6 +87,19 @@ def test_a_server_that_tells_its_slots_has_as_many_calls_in_flight(tmp_path: Pat
         assert _ask(tmp_path, server.url, 60) == 60
         assert (server.too_late, server.most_waiting) == (0, 2)
     assert sums(tmp_path).outcomes == {"paid": 60}
+
+
+@pytest.mark.parametrize(("told", "known"), [(3, 3), (0, None)])
+def test_a_server_that_tells_of_no_slot_tells_nothing(told: int, known: int | None) -> None:
+    async def ask(url: str) -> int | None:
+        provider = make_provider(ModelConfig.model_validate({"model": "openai/own", "api_base": url}))
+        try:
+            return await provider.slots()
+        finally:
+            await provider.aclose()
+
+    with Loopback(slots=told) as server:
+        assert asyncio.run(ask(server.url)) == known
 
 
 def test_slots_beyond_the_limit_are_not_used(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from seedbed.cli.main import main
 from seedbed.lm.runtime import close_runtimes
 from seedbed.phases.context import read_run
-from seedbed.phases.power import contest_powers, told
+from seedbed.phases.power import _price, contest_powers, told  # type: ignore[attr-defined]
 from seedbed.storage.store import read_json
 from tests.support.toy import finished_run
 
@@ -93,6 +94,20 @@ def test_one_seed_of_what_seeds_make_promises_nothing(finished: Path) -> None:
     apart = replace(power, pilot=replace(power.pilot, parts=replace(power.pilot.parts, seeds=0.01), made_by_seed=True))
     assert "with 2 seeds it cannot be seen: seeds differ too much" in told(apart, 0.1, 2)
     assert "seeds x" in told(apart, 0.1, 2)
+
+
+def test_what_the_search_of_an_optimizer_takes_is_paid_once_a_seed(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished.parents[2], tmp_path / "out")
+    run = read_run(tmp_path / "out" / finished.relative_to(finished.parents[2]))
+    (power, *_) = contest_powers(run)
+    for cell in run.plan.cells:
+        file = run.store.cell_dir(cell) / "metrics.json"
+        figures = read_json(file)
+        figures["usage"]["optimise"] = {**figures["usage"]["generate"], "list_usd": 0.25 if cell.seed else 0.75}
+        file.write_text(json.dumps(figures), encoding="utf-8")
+    price = _price(run.store, power.pair)
+    assert (price.per_sample, price.per_seed) == (power.price.per_sample, 1.0), "both sides search"
+    assert price.of(10, 2) == pytest.approx(2.0 + 20 * (price.per_sample or 0.0))
 
 
 def test_of_more_seeds_the_fewest_that_will_do_are_told(finished: Path) -> None:

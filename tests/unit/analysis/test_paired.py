@@ -170,3 +170,5 @@ def test_systems_on_other_samples_are_refused() -> None:
 def test_the_effect_size_is_the_mean_in_standard_deviations() -> None:
     assert effect_size([1.0, 2.0, 3.0]) == pytest.approx(2.0)
     assert effect_size([1.0, 1.0]) is None
+    assert effect_size([1.0, 3.0]) == pytest.approx(math.sqrt(2))
+    assert effect_size([1.0]) is None

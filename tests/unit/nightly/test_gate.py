@@ -13,7 +13,6 @@ from seedbed.analysis.score_table import ScoreTable
 from seedbed.errors import UserError
 from seedbed.nightly.baseline import Baseline, Entry, Figures
 from seedbed.nightly.gate import GateResult, judge
-from seedbed.nightly.gate_page import gate_markdown
 from seedbed.suite import Metric
 from seedbed.sweep.config import GateConfig
 
@@ -87,17 +86,6 @@ def test_a_significant_drop_below_the_smallest_effect_is_only_noted() -> None:
     result = verdict(entry({"multi": slightly}))
     assert result.verdict == "pass"
     assert any("worse by less than min_effect" in reason.text for reason in result.reasons)
-
-
-def test_the_page_of_a_night_shows_p_where_a_test_was_made_and_a_dash_where_none_was() -> None:
-    result = verdict(entry({"multi": _alternating(0.6)}))
-    (tested,) = result.comparisons
-    assert tested.p_holm is not None
-    untested = replace(result, comparisons=[replace(tested, p_holm=None)])
-    for shown, p in ((result, f"{tested.p_holm:.2g}"), (untested, "-")):
-        heading, _, row = gate_markdown("night", "run", shown, []).partition("## Judged figures")[2].split("\n")[2:5]
-        cells = dict(zip(heading.split(" | "), row.split(" | "), strict=True))
-        assert cells["p (Holm)"] == p
 
 
 def test_a_gain_passes_and_is_noted() -> None:

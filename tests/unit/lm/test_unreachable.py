@@ -147,3 +147,17 @@ def test_a_server_that_answered_before_may_come_back(tmp_path: Path) -> None:
 def test_an_address_that_cannot_be_one_is_refused_with_the_config(settings: dict[str, str], told: str) -> None:
     with pytest.raises(ValidationError, match=told):
         ModelConfig.model_validate(settings)
+
+
+def test_a_server_that_answered_once_if_only_with_an_error_may_come_back(tmp_path: Path) -> None:
+    with endpoint({}, 500) as (url, _):
+        settings = {"model": "openai/own", "api_base": url, "price": PRICE, "retries": 0}
+        made = LMRuntime(ledger_url(tmp_path), {"m": ModelConfig.model_validate(settings)})
+        with pytest.raises(Exception, match="500"):
+            made.run(made.lm(scope()).acall("are you there?"))
+    try:
+        with pytest.raises(Exception, match=r"(?i)connect"):
+            made.run(made.lm(scope()).acall("and now?"))
+        assert made.stop_reason is None
+    finally:
+        made.close()

@@ -100,6 +100,7 @@ def test_n_answers_are_n_draws_and_asking_again_draws_again(place: Place, client
     assert place.books_agree().calls == 4
     assert len({row["key"] for row in _rows(place)}) == 4
     # Another run of the sample, by a new key, asks the same in the same order and pays nothing.
+    assert place.gateway.end("nobody's key") is None
     place.gateway.end(place.grant().key)
     again = openai.OpenAI(base_url=f"{place.root}/v1", api_key=place.grant().key, max_retries=0)
     assert again.chat.completions.create(model="m", messages=ASK, n=3) == first

@@ -147,8 +147,9 @@ def test_a_secret_is_found_in_base64_whatever_stands_before_it(
     monkeypatch.setenv("LAB_API_KEY", "zebra?crossing>77")
     told = encode(f"{user}zebra?crossing>77".encode()).decode()
     masked = redact(f"sent {told} in vain")
-    assert "[redacted]" in masked
-    assert told[4:12] not in masked.replace("[redacted]", "")
+    # Every character that the secret alone decides, and no other.
+    first, last = -(-8 * len(user) // 6), 8 * len(f"{user}zebra?crossing>77") // 6
+    assert masked == f"sent {told[:first]}[redacted]{told[last:]} in vain"
     assert redact(f"Authorization: Basic {encode(b'somebody:whatever').decode()}") == "Authorization: Basic [redacted]"
 
 

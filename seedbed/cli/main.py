@@ -12,8 +12,8 @@ from typing import Any
 
 from seedbed import __version__
 from seedbed.cli.again import same_command
-from seedbed.cli.parsing import Parser
-from seedbed.errors import LeftByExit, Signalled, UserError, staying
+from seedbed.cli.parsing import Parser, number, whole
+from seedbed.errors import LeftByExit, Signalled, SweepStopped, Unreachable, UserError, causes, staying
 from seedbed.local.signals import interrupt, on_signal
 from seedbed.storage.paths import explain, file_mask
 from seedbed.storage.redact import redact
@@ -72,11 +72,13 @@ def _run(arguments: argparse.Namespace) -> int:
     except BrokenPipeError:
         return EXIT_OK
     except Exception as error:
-        sentence = explain(error)
+        stop = next((cause for cause in causes(error) if isinstance(cause, SweepStopped)), None)
+        sentence = explain(error) if stop is None else str(stop)
         if sentence is None:
             raise
         print(redact(f"seedbed: {sentence}"), file=sys.stderr)
-        return EXIT_USAGE
+        # What a person has to mend, and what only came to an end, as a cap.
+        return EXIT_USAGE if stop is None or isinstance(stop, Unreachable) else EXIT_FAILED
 
 
 def make_parser() -> Parser:
@@ -151,17 +153,17 @@ def make_parser() -> Parser:
     synth.add_argument("--seed", metavar="S", type=int, default=0)
     synth.add_argument("--personas", metavar="N", type=int, default=3)
     synth.add_argument("--multi-hop", metavar="SHARE", type=float, default=0.25, help="share that needs two units")
-    synth.add_argument("--temperature", metavar="T", type=float, default=0.0)
-    synth.add_argument("--concurrency", metavar="N", type=int, default=8)
+    synth.add_argument("--temperature", metavar="T", type=number(0), default=0.0)
+    synth.add_argument("--concurrency", metavar="N", type=whole(1), default=8)
     synth.add_argument("--api-base", metavar="URL", help="address of an OpenAI-compatible endpoint")
     synth.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
-    synth.add_argument("--max-usd", metavar="USD", type=float, help="start no call that could pass this sum")
+    synth.add_argument("--max-usd", metavar="USD", type=number(0), help="start no call that could pass this sum")
     meta = add("meta", "Judge the judge: accuracy, bias and confusion on cases whose truth is planted.")
     meta.add_argument("suite", metavar="SUITE")
     meta.add_argument("--judge", metavar="MODEL", required=True, help="a litellm name, or offline/NAME")
     meta.add_argument("--judge-base", metavar="URL", help="address of an OpenAI-compatible endpoint")
     meta.add_argument("--judge-key-env", metavar="NAME", help="environment variable that holds the key")
-    meta.add_argument("--judge-ability", metavar="0..1", type=float, help="ability of an offline judge")
+    meta.add_argument("--judge-ability", metavar="0..1", type=number(0, 1), help="ability of an offline judge")
     meta.add_argument("--out", metavar="DIR", default="experiment_runs_data/meta", help="where results and ledger go")
     ledger = add("ledger", "Show, copy or clean up the record of all calls.")
     ledger.add_argument("action", choices=["stats", "export", "prune", "why"])
@@ -171,7 +173,7 @@ def make_parser() -> Parser:
     ledger.add_argument("--sweep", metavar="NAME", help="only what this sweep asked (prune: and no other)")
     ledger.add_argument("--to", metavar="FILE", default="-", help="export: a .jsonl, or a .sqlite to replay from")
     ledger.add_argument("--no-bodies", action="store_true", help="export: leave requests and responses out")
-    ledger.add_argument("--older-than", metavar="DAYS", type=float, help="prune: not used for so many days")
+    ledger.add_argument("--older-than", metavar="DAYS", type=number(0), help="prune: not used for so many days")
     ledger.add_argument("--yes", action="store_true", help="prune: do it; without this it is only counted")
     batches = add("batches", "List batches that models are to answer, wait for their answers, or cancel them.")
     batches.add_argument("action", choices=["list", "cancel", "wait"], nargs="?", default="list")
@@ -193,7 +195,7 @@ def make_parser() -> Parser:
         "Start, stop, look at or tidy the local Prefect server; env: settings for the command prefect.",
     )
     control.add_argument("action", choices=["start", "stop", "status", "env", "tidy"])
-    control.add_argument("--older-than", metavar="DAYS", type=float, help="tidy: runs that ended so many days ago")
+    control.add_argument("--older-than", metavar="DAYS", type=number(0), help="tidy: runs that ended so many days ago")
     control.add_argument("--yes", action="store_true", help="tidy: do it; without this they are only counted")
     ui = add("ui", "Open sweeps as they run, their reports and the Prefect UI in a browser.")
     ui.add_argument("--no-open", action="store_true", help="only print the address")
@@ -232,7 +234,7 @@ def _add_nightly(add: Callable[[str, str], Parser]) -> None:
     )
     explain.add_argument("a", metavar="SWEEP", help="its newest run against its baseline; with B: what is held against")
     explain.add_argument("b", metavar="B", nargs="?", help="another sweep, or the folder of a run")
-    explain.add_argument("--max-usd", metavar="USD", type=float, help="what it may cost (default: of gate.explain)")
+    explain.add_argument("--max-usd", metavar="USD", type=number(0), help="what it may cost (default: of gate.explain)")
     explain.add_argument("--json", action="store_true", help="print JSON instead of text")
     explain.add_argument("--out", metavar="DIR", default="experiment_runs_data", help="where results are")
     baseline = add("baseline", "Accept a finished run as what nightly runs are held against, or list those accepted.")
@@ -249,7 +251,7 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
     report.add_argument("--all", action="store_true", help="print every figure, not only what fits the width")
     report.add_argument("--baseline", metavar="SYSTEM", help="compare with this system instead of the first")
     report.add_argument(
-        "--samples", type=int, default=300_000, metavar="N", help="samples shown (default: %(default)s)"
+        "--samples", type=whole(0), default=300_000, metavar="N", help="samples shown (default: %(default)s)"
     )
     compare = add("compare", "Compare two sweeps, two systems (SWEEP:SYSTEM) or two imports, sample by sample.")
     for name, text in (("a", "what is held against"), ("b", "what is judged: better, worse, ...")):
@@ -259,9 +261,8 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
     told = "write compare.html, with the answers of both sample by sample, and open it"
     compare.add_argument("--open", action="store_true", help=told)
     for command in (report, compare):
-        command.add_argument(
-            "--margin", type=float, default=0.05, metavar="D", help="differences up to this are none (default: 0.05)"
-        )
+        told = "differences up to this are none (default: 0.05)"
+        command.add_argument("--margin", type=number(0), default=0.05, metavar="D", help=told)
     power = add("power", "Show what a finished sweep could see, and what seeing a given difference would take.")
     power.add_argument("--detect", metavar="D", type=float, help="how many samples would show a difference of D")
     power.add_argument("--seeds", metavar="S", type=int, help="with so many seeds (default: as many as it has)")
@@ -302,7 +303,8 @@ def _add_results(add: Callable[[str, str], Parser]) -> None:
     label.add_argument("--system", dest="systems", metavar="LABEL", action="append", default=[],
                        help="only answers of this system; may be given again (default: all)")  # fmt: skip
     label.add_argument("--benchmark", metavar="LABEL", help="only this benchmark")
-    label.add_argument("--port", metavar="N", type=int, default=4290, help="of the page (default: %(default)s)")
+    told = "of the page (default: %(default)s; 0: any free one)"
+    label.add_argument("--port", metavar="N", type=whole(0, 65535), default=4290, help=told)
     label.add_argument("--no-open", action="store_true", help="only print the link")
     imports = add("import", "Read results of inspect_ai or lm-evaluation-harness, to compare them.")
     imports.add_argument(

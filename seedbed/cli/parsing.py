@@ -4,11 +4,37 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import re
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, TypeVar
+
+N = TypeVar("N", int, float)
 
 _INVALID = re.compile(r"argument (?P<argument>[^:]+): invalid choice: '(?P<given>.*?)' \(choose from (?P<known>.*)\)")
+
+
+def number(low: float, high: float = math.inf) -> Callable[[str], float]:
+    """The type of an option that is a number within bounds."""
+    return lambda text: _within(text, float, "number", low, high)
+
+
+def whole(low: int, high: float = math.inf) -> Callable[[str], int]:
+    """The type of an option that is a whole number within bounds."""
+    return lambda text: _within(text, int, "whole number", low, high)
+
+
+def _within(text: str, kind: Callable[[str], N], what: str, low: float, high: float) -> N:
+    wanted = f"give {low:g} to {high:.0f}" if math.isfinite(high) else f"give {low:g} or more"
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is no {what}; {wanted}")
+    if not low <= value <= high:
+        raise argparse.ArgumentTypeError(f"{text!r} is too {'small' if value < low else 'large'}; {wanted}")
+    return value
 
 
 class Parser(argparse.ArgumentParser):

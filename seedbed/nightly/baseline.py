@@ -26,7 +26,7 @@ from seedbed.phases.score_tables import score_tables
 from seedbed.storage.hashing import hash_json
 from seedbed.storage.objects import subfolders
 from seedbed.storage.paths import as_path, is_local
-from seedbed.storage.store import Store, read_json, write_json
+from seedbed.storage.store import Store, read_json, read_json_if_there, write_json
 from seedbed.suite import Metric
 from seedbed.sweep.cell import Cell
 from seedbed.sweep.manifest import git_state
@@ -177,7 +177,7 @@ def _folder(store: Store, sweep: str) -> Path:
     return store.root / "baselines" / sweep
 
 
-def refuse_unfinished(run: SweepRun) -> None:
+def refuse_unfinished(run: SweepRun, remedy: str = "accept the newest run") -> None:
     """Only a completed run counts, and only while its scores are those on disk."""
     summary = run.folder / "summary.json"
     status = read_json(summary)["status"] if summary.exists() else "unfinished"
@@ -188,13 +188,13 @@ def refuse_unfinished(run: SweepRun) -> None:
     written = summary.stat().st_mtime + (_TICK_S if is_local(summary) else _STORAGE_TICK_S)
     changed = [cell.title for cell in run.plan.cells if _scored_at(run, cell) > written]
     if changed:
-        raise UserError(
-            f"{run.folder}: {changed[0]} was run again since, so this run's scores are gone; accept the newest run."
-        )
+        raise UserError(f"{run.folder}: {changed[0]} was run again since, so this run's scores are gone; {remedy}.")
 
 
 def _scored_at(run: SweepRun, cell: Cell) -> float:
-    return read_json(run.store.cell_dir(cell) / "done" / "score.json")["finished_at"]
+    """When a cell got its scores; in the future where it has none, as one that is being run."""
+    marker = read_json_if_there(run.store.cell_dir(cell) / "done" / "score.json")
+    return marker["finished_at"] if marker else math.inf
 
 
 def _made_with(run: SweepRun, table: ScoreTable) -> dict[str, str]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 30
 """Samples below which a crossing that the cap cuts short is not begun."""
+_TOO_FEW = "too few to cross; `gate.explain` or --max-usd raises it"
 _OLD = "@baseline"
 """Behind the name of a model whose settings are those of the baseline."""
 
@@ -269,7 +270,7 @@ class _Crossed:
         n = len(self._samples)
         if share < 1.0 and known is not None:
             told = f"{what}: the cap pays for {int(share * n)} of {n} samples"
-            self._purse.notes.append(told if share * n >= _FEWEST else f"{told}, too few to cross")
+            self._purse.notes.append(told if share * n >= _FEWEST else f"{told}, {_TOO_FEW}")
         return share if share * n >= min(_FEWEST, n) else 0.0
 
     def _values(self, what: str, share: float, exchanged: Any) -> Floats | None:

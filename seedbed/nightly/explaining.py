@@ -53,7 +53,8 @@ def explain_latest(run: SweepRun, max_usd: float | None = None) -> Explanation:
 
 def explain_runs(old: SweepRun, new: SweepRun, max_usd: float | None = None) -> Explanation:
     """One run against another, both with their answers still on disk."""
-    baseline.refuse_unfinished(old)
+    keep = "accept a run as baseline before the next, or run the other with another --out, and explain those"
+    baseline.refuse_unfinished(old, keep)
     return _of_entries(new, baseline.results(old), kept_of(old), max_usd)
 
 

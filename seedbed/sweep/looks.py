@@ -101,3 +101,7 @@ def _check_metric(decide: DecideConfig, resolved: ResolvedCell, source: YamlFile
         raise source.error((*at, "metric"), f"{name!r} is a figure of the whole cell; take one that samples have.")
     if metric.higher_is_better is None:
         raise source.error((*at, "metric"), f"{name!r} has no better end, so nothing can be decided by it.")
+    low, high = metric.range or (0.0, math.inf)
+    if decide.difference > high - low:
+        what = f"{name!r} runs from {low:g} to {high:g}, so no difference is above {high - low:g}; give a smaller one."
+        raise source.error((*at, "difference"), what)

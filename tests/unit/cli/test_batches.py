@@ -69,6 +69,19 @@ def test_a_cancelled_batch_ends_its_requests_unpaid(tmp_path: Path, capsys: pyte
     assert server.books.answered == 0
 
 
+@pytest.mark.parametrize("action", ["wait", "cancel"])
+def test_a_provider_that_is_not_there_any_more_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
+) -> None:
+    with BatchLoopback() as server:
+        _left_running(tmp_path, server)
+    assert main(["batches", action, "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("seedbed: ")
+    assert "cannot reach http://127.0.0.1" in said
+    assert sums(tmp_path).in_flight == 3, "what was not taken is there for the next time"
+
+
 def test_a_batch_that_is_not_there_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with BatchLoopback() as server:
         _left_running(tmp_path, server)

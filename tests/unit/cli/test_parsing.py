@@ -32,6 +32,33 @@ def test_a_slip_is_told_with_what_was_meant(words: list[str], said: str, capsys:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["explain", "a", "b", "--max-usd", "-1"], "--max-usd: '-1' is too small; give 0 or more"),
+        (["explain", "a", "--max-usd", "nan"], "--max-usd: 'nan' is no number; give 0 or more"),
+        (["synth", "a.txt", "--out", "o", "--model", "offline/x", "--max-usd", "nan"], "--max-usd: 'nan' is no number"),
+        (["synth", "a.txt", "--out", "o", "--model", "offline/x", "--concurrency", "0"], "give 1 or more"),
+        (["ledger", "prune", "--older-than", "-5"], "--older-than: '-5' is too small; give 0 or more"),
+        (["server", "tidy", "--older-than", "inf"], "--older-than: 'inf' is no number"),
+        (["report", "x", "--samples", "-1"], "--samples: '-1' is too small"),
+        (["compare", "a", "b", "--margin", "nan"], "--margin: 'nan' is no number"),
+        (["label", "x", "--metric", "m", "--port", "70000"], "--port: '70000' is too large; give 0 to 65535"),
+        (["label", "x", "--metric", "m", "--port", "4.5"], "--port: '4.5' is no whole number; give 0 to 65535"),
+        (["meta", "custom", "--judge", "offline/x", "--judge-ability", "7"], "--judge-ability: '7' is too large"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused_before_anything_is_done(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["score", "croslingual", "x"], "did you mean 'crosslingual'?"),
         (["score", "crosslingual", "x.jsonl", "--langauge", "en"], "--langauge: not an option of `seedbed score"),
     ],

@@ -231,6 +231,12 @@ def test_two_runs_are_explained_on_demand_while_both_have_their_answers(
     assert server.books.requests == asked
     (gone,) = (path for path in (folder / "out/sweeps/night").glob("2*") if path != made)
     assert main(["explain", str(gone), str(made)]) == 2
+    said = capsys.readouterr().err
+    assert "was run again since" in said
+    assert "run the other with another --out" in said, "what was meant by the two is to have a way"
+    # A cell that is at work once more has no scores at all.
+    next((folder / "out").glob("experiment_runs/seed_*/*/done/score.json")).unlink()
+    assert main(["explain", str(before), str(made)]) == 2
     assert "was run again since" in capsys.readouterr().err
 
 
@@ -241,7 +247,7 @@ def test_what_the_cap_does_not_pay_for_is_not_crossed_and_said(
     result, _ = night(folder, server, judge="harsh", explain="{max_usd: 0}")
     found = explained(result)
     assert found.spent_usd == 0
-    assert any("too few to cross" in note for note in found.notes)
+    assert any("too few to cross; `gate.explain` or --max-usd raises it" in note for note in found.notes)
     assert found.culprits == ["judge or served model"]
     result, _ = night(folder, server, judge="harsh", explain="null")
     assert result.explanation is None

@@ -179,6 +179,7 @@ def test_without_decide_all_cases_are_asked(grown: Prepared, tmp_path: Path) -> 
     [
         ("{metric: rigth, difference: 0.1}", "did you mean 'right'"),
         ("{metric: f1, difference: 0.1}", "figure of the whole cell"),
+        ("{metric: right, difference: 2}", "runs from 0 to 1, so no difference is above 1"),
         ("{metric: right, difference: 0}", "greater than 0"),
         ("{metric: right, difference: 0.1, looks: 1}", "greater than or equal to 2"),
     ],

@@ -70,6 +70,7 @@ def check_paper(paper: Path, summaries: Sequence[Summary], claims: Path | None =
         elif summary := _tables_of(file, summaries):
             _check_tables(check, file, summary)
     if not any(file.is_numbers for file in files) and (used := _first_macro(own)):
+        check.n_checked += 1
         check.differ(*used, r"uses \sb, but no numbers.tex is read; copy it from the run's folder and \input it")
     for file in own:
         _check_mentions(check, file)

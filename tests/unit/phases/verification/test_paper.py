@@ -220,6 +220,9 @@ def test_a_paper_without_the_numbers_and_one_of_another_sweep_are_told(paper: Pa
     assert any("numbers of the sweep others" in told for told in checked(paper, summary).unchecked)
     paper.write_text(paper.read_text(encoding="utf-8").replace("\\input{numbers}", ""), encoding="utf-8")
     assert "no numbers.tex is read" in checked(paper, summary).differences[0]
+    paper.write_text(r"\sb{sums/nobody/digits}", encoding="utf-8")
+    found = checked(paper, summary)
+    assert found.n_checked == len(found.differences), "all differ, and no more than were checked"
 
 
 def test_a_system_with_two_models_needs_the_model(summary: Summary, tmp_path: Path) -> None:

@@ -210,6 +210,8 @@ class Poller:
         """What no second try can mend ends the batch, and each of its calls with the reason."""
         if error.kind not in ("invalid_request", "context_length") or error.status in (*_NO_BATCHES, None):
             raise error
+        if error.status == 413:
+            error.message += "; lower `batch: {size: ...}` of the model"
         await self._taking.refuse_all(batch, error)
         await self._end(batch, error.message)
 

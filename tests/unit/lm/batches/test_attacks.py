@@ -148,6 +148,17 @@ def test_fields_of_an_odd_kind_break_nothing(tmp_path: Path, protocol: dict[str,
     _all_paid_once(tmp_path, server, 4)
 
 
+def test_a_batch_that_is_too_large_for_the_server_says_what_makes_it_smaller(
+    tmp_path: Path, protocol: dict[str, Any]
+) -> None:
+    with BatchLoopback() as server, runtime(tmp_path, server, **batched(**protocol)) as made:
+        server.at = _first_times("create", 1, lambda: web.HTTPRequestEntityTooLarge(max_size=1, actual_size=2))
+        answers = start(made, 3).result(PATIENCE_S)
+    assert all("lower `batch: {size: ...}` of the model" in str(answer) for answer in answers)
+    assert sums(tmp_path).outcomes == {"failed": 3}
+    assert sums(tmp_path).at_risk_usd == 0.0
+
+
 def test_an_answer_without_content_may_have_been_billed_and_is_asked_again(tmp_path: Path) -> None:
     def emptied(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
         said = {"status_code": 200, "request_id": "r", "body": None}

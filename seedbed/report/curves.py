@@ -59,14 +59,15 @@ def slices(table: ScoreTable, cases: Mapping[str, Case]) -> list[Slice]:
                 centre, n = _centre(table, label, at)
                 dots[label].append(centre)
                 cells[value].append(_told(centre, n, metric.digits))
-        title = f"{metric.label} by {fact}: {table.key[1]} · {table.key[2]}"
+        named = fact.replace("_", " ")
+        title = f"{metric.label} by {named}: {table.key[1]} · {table.key[2]}"
         note = "Means over seeds with 95% intervals over samples."
         links = {
             (row, column): samples_link(table.key, **{"system": label, "metric": metric.name, f"fact.{fact}": value})
             for row, value in enumerate(values)
             for column, label in enumerate(table.values, start=1)
         }
-        shown = LinkedTable(title, [fact, *table.values], list(cells.values()), note, links)
+        shown = LinkedTable(title, [named, *table.values], list(cells.values()), note, links)
         found.append(Slice(fact, shown, values, dots, metric.label))
     return found
 

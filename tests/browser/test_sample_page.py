@@ -17,7 +17,7 @@ roles: {judge: judge, translator: judge}
 experiments:
   - {suite: rag_quality, models: [reader], benchmarks: [{name: sample, limit: 3}], systems: [given, bm25_rag]}
   - {suite: crosslingual, models: [reader], benchmarks: [{name: tiny, limit: 3}], systems: [direct, multi]}
-  - {suite: contract_risk, models: [reader], benchmarks: [{name: clauses, limit: 3}], systems: [full, llm_only]}
+  - {suite: contract_risk, models: [reader], benchmarks: [{name: clauses, limit: 40}], systems: [full, llm_only]}
 """
 
 
@@ -76,6 +76,15 @@ def test_without_a_gold_answer_the_baseline_is_what_answers_are_held_against(tab
         "[...document.querySelectorAll('.system')].slice(0, 2).map((s) => s.querySelector('h4').textContent)"
     )
     assert heads[:2] == ["answer", "answer, against full"]
+
+
+def test_facts_of_the_cases_have_names_and_no_keys(tab: Browser, judged: Path) -> None:
+    tab.open(judged, "#table=contract_risk/clauses/reader")
+    labels = tab.run("[...document.querySelectorAll('#facts label')].map((l) => l.firstChild.textContent.trim())")
+    assert "contract type" in labels
+    told = tab.run("document.getElementById('plots').innerText")
+    assert "by contract type" in told
+    assert "contract_type" not in told
 
 
 def test_on_a_phone_headings_clear_the_menu_and_a_score_is_in_sight(tab: Browser, judged: Path) -> None:

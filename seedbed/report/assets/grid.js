@@ -60,7 +60,7 @@ const settle = () => {
   byId("search").value = chosen.q ?? "";
   byId("deep").checked = Boolean(chosen.deep);
   byId("facts").replaceChildren(...Object.entries(table.facts).map(([fact, own]) => {
-    const label = make("label", `${fact} `), box = make("select");
+    const label = make("label", `${fact.replaceAll("_", " ")} `), box = make("select");
     fill(box, [["any", ""], ...own.values.map((value) => [value, value])], chosen[`fact.${fact}`]);
     box.dataset.fact = fact;
     box.addEventListener("change", () => choose(`fact.${fact}`, box.value));

@@ -186,8 +186,12 @@ class ModelConfig(Frozen):
     @property
     def offline_identity(self) -> dict[str, Any]:
         """What decides the answers of the offline model, its own version among it; empty for every other model.
-        Faults and latency are left out: they change how an answer comes, not what it says."""
+        Latency and faults are left out, but for answers that are spoilt: the others change how an answer comes, not
+        what it says."""
         if not self.simulated:
             return {}
         chosen = {name: value for name, value in self.options.items() if name not in ("latency_ms", "errors")}
+        faults = self.options.get("errors")
+        if isinstance(faults, Mapping) and (spoilt := faults.get("malformed")):
+            chosen["malformed"] = spoilt
         return {"version": OFFLINE_MODEL_VERSION, **chosen}

@@ -117,6 +117,14 @@ def test_faults_and_latency_of_the_offline_model_keep_the_id(tmp_path: Path) -> 
     assert cell_of(tmp_path, plain).id == cell_of(tmp_path, slow).id
 
 
+def test_answers_that_the_offline_model_spoils_are_other_answers(tmp_path: Path) -> None:
+    def with_malformed(rate: float) -> str:
+        options = {"errors": {"malformed": rate, "server": 0.1}}
+        return cell_of(tmp_path, changed(models__m={"model": "offline/reader", "options": options})).id
+
+    assert len({with_malformed(rate) for rate in (0.0, 0.1, 0.2)}) == 3
+
+
 def test_the_folder_tells_benchmark_system_optimizer_and_model() -> None:
     names = ("prompt_optimization", "HotpotQABench", "HotpotMultiHop", "GEPA-5", "gpt-41-mini")
     cell = Cell("x", 0, *names, 0, {}, {}, optimised=True)

@@ -8,6 +8,7 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -19,7 +20,8 @@ from seedbed.sweep.model_config import Frozen, ModelConfig, SecretVariable
 from seedbed.sweep.normalise_config import NormaliseRule
 
 _BY_ENVIRONMENT = "put it into an environment variable and name that (api_key_env: NAME)"
-_KEY_IN_QUERY = re.compile(r"[?&](key|code|sig|signature|auth)=", re.IGNORECASE)
+_KEY_IN_QUERY = re.compile(r"key|code|sig|signature|auth", re.IGNORECASE)
+_SHORTEST_KEY = 8
 
 Name = Annotated[str, AfterValidator(safe_name)]
 
@@ -294,6 +296,8 @@ def _refuse_secrets(source: YamlFile, value: Any, at: FieldPath) -> None:
             _refuse_secrets(source, item, (*at, str(key)))
     elif isinstance(value, list):
         for index, item in enumerate(value):
+            if isinstance(item, str) and len(item) >= _SHORTEST_KEY:
+                _refuse_secret_field(source, item, (*at, index))
             _refuse_secrets(source, item, (*at, index))
     elif isinstance(value, str) and redact(value) != value:
         remedy = _BY_ENVIRONMENT
@@ -306,15 +310,15 @@ def _refuse_secret_field(source: YamlFile, value: Any, at: FieldPath) -> None:
     """What a model's `extra` or address would carry as a key, whatever it looks like."""
     if len(at) < 3 or at[0] != "models":
         return
-    name = str(at[-1])
+    name = next(part for part in reversed(at) if isinstance(part, str))
     if at[2] == "extra" and name.lower() in ("headers", "extra_headers", "default_headers"):
         raise source.error(at, f"headers carry keys and a config is copied into every run's folder; {_BY_ENVIRONMENT}.")
-    if at[2] == "extra" and isinstance(value, str) and (is_secret_name(name) or name.lower() == "authorization"):
+    secret = name.lower() == "authorization" or (is_secret_name(name) and not name.lower().endswith("_tokens"))
+    if at[2] == "extra" and isinstance(value, str) and secret:
         raise source.error(at, f"holds a secret; {_BY_ENVIRONMENT}.")
     if at[2:] == ("api_base",) and isinstance(value, str):
-        query = value.partition("?")[2]
-        names = [part.partition("=")[0] for part in query.split("&")]
-        if _KEY_IN_QUERY.search(value) or any(is_secret_name(part) for part in names):
+        names = [unquote(part.partition("=")[0]) for part in re.split("[?&;#]", value)[1:]]
+        if any(_KEY_IN_QUERY.fullmatch(part) or is_secret_name(part) for part in names):
             raise source.error(at, f"has a key behind its '?'; {_BY_ENVIRONMENT}.")
 
 

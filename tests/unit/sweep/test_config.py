@@ -141,6 +141,11 @@ def test_an_override_reaches_into_a_section_the_config_leaves_out(tmp_path: Path
         ("api_base: 'https://x.org/v1?key=abc'", "api_base"),
         ("api_base: 'https://x.org/v1?a=b&api_key=abc'", "api_base"),
         ("api_base: 'https://x.org/v1?subscription-key=abc'", "api_base"),
+        ("api_base: 'https://x.org/v1?a=b;key=abc'", "api_base"),
+        ("api_base: 'https://x.org/v1?api%5Fkey=abc'", "api_base"),
+        ("api_base: 'https://x.org/v1#token=abc'", "api_base"),
+        ("extra: {token: [abcdefgh]}", "extra.token.0"),
+        ("extra: {extra_body: {more: [{api_key: abc}]}}", "extra.extra_body.more.0.api_key"),
     ],
 )
 def test_a_key_in_a_models_request_or_address_is_refused_with_the_remedy(tmp_path: Path, more: str, field: str) -> None:
@@ -150,7 +155,15 @@ def test_a_key_in_a_models_request_or_address_is_refused_with_the_remedy(tmp_pat
         load_config(path)
 
 
-@pytest.mark.parametrize("more", ["api_base: 'https://x.azure.com/v1?api-version=2024'", "extra: {max_tokens: 5}"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "api_base: 'https://x.azure.com/v1?api-version=2024'",
+        "extra: {max_tokens: 5}",
+        "extra: {max_tokens: '5'}",
+        "extra: {stop_tokens: [a, bcdefghij]}",
+    ],
+)
 def test_what_is_no_key_is_taken(tmp_path: Path, more: str) -> None:
     path = tmp_path / "sweep.yaml"
     path.write_text(GOOD.replace("model: offline/reader", f"model: offline/reader, {more}"), encoding="utf-8")

@@ -3,7 +3,6 @@ messages API, and what litellm makes of all others."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from operator import attrgetter
@@ -13,6 +12,8 @@ from seedbed.lm.types import Answerer, JsonDict, Usage
 from seedbed.storage.redact import redact
 
 _MOST_TOKENS = 100_000_000
+_MOST_DOLLARS = 10_000.0
+"""Of one call. What is more cannot be meant, and would use up any budget; what is not a number is not less."""
 _PLAIN = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _NOTHING: Mapping[str, Any] = {}
 _WORLDWIDE = ("global", "not_available")
@@ -156,7 +157,7 @@ def _surcharges(told: Mapping[str, Any]) -> tuple[str, ...]:
 def _dollars(value: Any) -> float | None:
     if isinstance(value, dict):
         value = value.get("total_cost")
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST_DOLLARS
     return float(value) if usable else None
 
 

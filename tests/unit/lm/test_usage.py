@@ -116,6 +116,18 @@ def test_searches_tiers_surcharges_and_told_dollars() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("told", [-0.1, 10_000.1, 1e300, 10**400, float("inf"), float("nan"), True, "1", [1], {"a": 1}])
+def test_dollars_that_cannot_be_meant_are_none(told: Any) -> None:
+    plain = {"prompt_tokens": 1, "completion_tokens": 1}
+    for cost in (told, {"total_cost": told}):
+        usage = read_usage({**plain, "cost": cost})
+        assert usage is not None
+        assert usage.told_usd is None
+    usage = read_usage({**plain, "cost": 10_000})
+    assert usage is not None
+    assert usage.told_usd == 10_000.0
+
+
 def test_the_tier_beside_a_usage_counts_before_its_own() -> None:
     told = {"prompt_tokens": 1, "completion_tokens": 1}
     assert told_usage({"usage": {**told, "service_tier": "flex"}, "service_tier": "priority"}) == Usage(

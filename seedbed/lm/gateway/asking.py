@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from seedbed.errors import ProviderError
 from seedbed.lm import codec
 from seedbed.lm.attempts import Binding
 from seedbed.lm.chat import Call, Chat, is_random
@@ -16,12 +17,12 @@ from seedbed.lm.embeddings import Embedder
 from seedbed.lm.gateway.grants import Gone, Grant, Turn
 from seedbed.lm.request_size import LENGTHS
 from seedbed.lm.types import JsonDict
+from seedbed.lm.usage import told_usage
 
 if TYPE_CHECKING:
     from seedbed.lm.runtime import LMRuntime
 
 _NOT_SENT = ("model", "stream", "stream_options", "n")
-_SUMMED = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 
 async def complete(runtime: LMRuntime, grant: Grant, asked: JsonDict, gone: Gone) -> JsonDict:
@@ -46,7 +47,7 @@ async def _all(
     random = is_random(body)
     calls = [Call(candidate=turn.place if random else 0, number=turn.tries) for turn in turns]
     chat = Chat(runtime, binding)
-    asked = [runtime.attempt(chat.query(body, lambda reply, _: codec.checked(reply), c, grant.sample)) for c in calls]
+    asked = [runtime.attempt(chat.query(body, lambda reply, _: _readable(reply), c, grant.sample)) for c in calls]
     # All of them end, also beside one that failed: they are paid for, and a second try finds them.
     done = await asyncio.gather(*asked, return_exceptions=True)
     for result in done:
@@ -73,6 +74,21 @@ def _joined(replies: Sequence[JsonDict]) -> JsonDict:
     if len(replies) == 1:
         return replies[0]
     choices = [{**choice, "index": at} for at, reply in enumerate(replies) for choice in reply["choices"][:1]]
-    told = [reply.get("usage") or {} for reply in replies]
-    usage = {name: sum(int(one.get(name) or 0) for one in told) for name in _SUMMED}
+    told = [usage for reply in replies if (usage := told_usage(reply)) is not None]
+    sent, received = sum(one.input for one in told), sum(one.output for one in told)
+    usage = {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
     return {**replies[0], "choices": choices, "usage": usage}
+
+
+def _readable(completion: JsonDict) -> JsonDict:
+    """A completion whose parts are what all protocols take them for; another is a malformed answer."""
+    for choice in codec.checked(completion)["choices"]:
+        calls = choice["message"].get("tool_calls") or []
+        if not (
+            isinstance(calls, list)
+            and all(isinstance(call, dict) and isinstance(call.get("function"), dict | None) for call in calls)
+            and isinstance(choice.get("finish_reason"), str | None)
+            and isinstance(choice.get("logprobs"), dict | None)
+        ):
+            raise ProviderError("malformed", "the response holds a choice that is none of the dialect")
+    return completion

@@ -85,6 +85,8 @@ class Kind(Generic[R]):
     """How many requests the server says it works on at once, where it can be asked."""
     batches: bool = False
     """Whether a batch may answer it."""
+    told: Callable[[JsonDict, JsonDict], Usage | None] = billed_usage
+    """The tokens that a reply says itself, however useless it is."""
 
 
 @dataclass(slots=True)
@@ -306,7 +308,7 @@ class Attempts:
                 _tell_long(query.binding.model, limiter.rate_limited(error.retry_after, sent_at))
             elif error.kind == "timeout":
                 limiter.timed_out(sent_at)
-            told = billed_usage(query.body, reply) if reply else None
+            told = query.kind.told(query.body, reply) if reply else None
             cost = state.price.cost(told) if told and state.price else None
             ended = failed_end(attempt_id, begin, error, told, cost, time.monotonic() - sent_at)
             if (sentence := fatal_sentence(query.binding.model, error, answered=state.answered)) is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from seedbed.lm.current_sample import CURRENT_SAMPLE
 from seedbed.lm.providers.openai_embeddings import OpenAIEmbeddingProvider
 from seedbed.lm.tokens import count_tokens
 from seedbed.lm.types import Attempt, JsonDict, Usage
+from seedbed.lm.usage import token_count
 
 if TYPE_CHECKING:
     from seedbed.lm.runtime import LMRuntime
@@ -36,7 +38,6 @@ class Embedder:
         self._runtime = runtime
         self._binding = binding
         self._provider = runtime.keep(f"embed:{binding.scope.model}", lambda: OpenAIEmbeddingProvider(binding.model))
-        self._kind = Kind(self._provider.embed, _vectors, _usage, lambda reply: bool(reply.get("data")))
 
     @property
     def model_name(self) -> str:
@@ -55,8 +56,7 @@ class Embedder:
 
     async def reply(self, inputs: list[Any], options: JsonDict, sample: str | None) -> JsonDict:
         """One attempt at a batch, with further fields of the request; the reply as it was recorded."""
-        own = self._kind
-        kind = Kind(own.send, _checked, own.usage, own.worth_keeping)
+        kind = self._kind(partial(_checked, count=len(inputs)))
         return await self._runtime.attempt(self._query(inputs, options, kind, 1, sample, 0.0))
 
     async def _batch(self, texts: list[str]) -> Vectors:
@@ -64,16 +64,16 @@ class Embedder:
         number, pause_s = 1, 0.0
         while True:
             try:
-                vectors = await self._runtime.attempt(self._query(texts, {}, self._kind, number, sample, pause_s))
+                kind = self._kind(partial(_vectors, count=len(texts)))
+                return await self._runtime.attempt(self._query(texts, {}, kind, number, sample, pause_s))
             except ProviderError as error:
                 if not error.retryable or number > model.retries:
                     raise
                 pause_s = codec.retry_delay(error, model, number)
                 number += 1
-                continue
-            if len(vectors) != len(texts):
-                raise ProviderError("malformed", f"{len(texts)} texts were sent and {len(vectors)} vectors came back")
-            return vectors
+
+    def _kind(self, read: Callable[[JsonDict], T]) -> Kind[T]:
+        return Kind(self._provider.embed, read, _usage, lambda reply: bool(reply.get("data")), told=_told)
 
     def _query(
         self, inputs: list[Any], options: JsonDict, kind: Kind[T], number: int, sample: str | None, pause_s: float
@@ -84,15 +84,21 @@ class Embedder:
         return Query(self._binding, kind, body, Attempt(key, None, 0, number, model.timeout_s), sample, pause_s)
 
 
-def _checked(reply: JsonDict) -> JsonDict:
-    _vectors(reply)
+def _checked(reply: JsonDict, count: int) -> JsonDict:
+    _vectors(reply, count)
     return reply
 
 
-def _vectors(reply: JsonDict) -> Vectors:
+def _vectors(reply: JsonDict, count: int) -> Vectors:
+    """One row a text. Checked before the reply is kept: a useless one would answer every later run too."""
     try:
         rows = sorted(reply["data"], key=lambda row: row["index"])
-        return np.stack([_vector(row["embedding"]) for row in rows])
+        if [row["index"] for row in rows] != list(range(count)):
+            raise ValueError(f"{count} texts were sent and {len(rows)} vectors came back, or not one for each")
+        found = np.stack([_vector(row["embedding"]) for row in rows])
+        if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+            raise ValueError("a vector is no list of numbers")
+        return found
     except (KeyError, TypeError, ValueError) as error:
         raise ProviderError("malformed", f"the embeddings cannot be read ({error})") from error
 
@@ -104,10 +110,14 @@ def _vector(value: str | list[float]) -> Vectors:
     return np.asarray(value, dtype=np.float32)
 
 
-def _usage(body: JsonDict, reply: JsonDict) -> Usage:
+def _told(_body: JsonDict, reply: JsonDict) -> Usage | None:
     told = reply.get("usage")
-    tokens = told.get("prompt_tokens") if isinstance(told, dict) else None
-    if isinstance(tokens, int):
-        return Usage(input=tokens, output=0)
+    tokens = token_count(told.get("prompt_tokens")) if isinstance(told, dict) else None
+    return None if tokens is None else Usage(input=tokens, output=0)
+
+
+def _usage(body: JsonDict, reply: JsonDict) -> Usage:
+    if (told := _told(body, reply)) is not None:
+        return told
     counted = (len(text) if isinstance(text, list) else count_tokens(text) for text in body["input"])
     return Usage(input=sum(counted), output=0, estimated=True)

@@ -33,7 +33,7 @@ def told_usage(response: JsonDict) -> Usage | None:
 
 def read_usage(told: Mapping[str, Any], tier: Any = None) -> Usage | None:
     """A usage in any of the providers' forms. `tier` is the service tier that stands beside it."""
-    sent, received = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
+    sent, received = token_count(told.get("prompt_tokens")), token_count(told.get("completion_tokens"))
     if sent is None or received is None:
         return _read_by_other_names(told, tier)
     details = _part(told, "prompt_tokens_details")
@@ -47,7 +47,7 @@ def read_usage(told: Mapping[str, Any], tier: Any = None) -> Usage | None:
 
 def _read_by_other_names(told: Mapping[str, Any], tier: Any) -> Usage | None:
     """`input_tokens` are all of the input with OpenAI; with Anthropic those that no cache had to do with."""
-    sent, received = _count(told.get("input_tokens")), _count(told.get("output_tokens"))
+    sent, received = token_count(told.get("input_tokens")), token_count(told.get("output_tokens"))
     if sent is None or received is None:
         return None
     read, written = told.get("cache_read_input_tokens"), told.get("cache_creation_input_tokens")
@@ -55,7 +55,7 @@ def _read_by_other_names(told: Mapping[str, Any], tier: Any) -> Usage | None:
         details = _part(told, "input_tokens_details")
         written = _first(details.get("cache_write_tokens"))
         return _usage(told, tier, sent, received, _first(details.get("cached_tokens")), written, _NOTHING, details)
-    cached, stored = _count(read) or 0, _count(written) or 0
+    cached, stored = token_count(read) or 0, token_count(written) or 0
     durations = _part(told, "cache_creation")
     return _usage(told, tier, sent + cached + stored, received, cached, stored, durations, _NOTHING)
 
@@ -182,11 +182,11 @@ def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _first(*values: Any) -> int:
     """The first that is a number of tokens above 0."""
     for value in values:
-        if found := _count(value):
+        if found := token_count(value):
             return found
     return 0
 
 
-def _count(value: Any) -> int | None:
+def token_count(value: Any) -> int | None:
     """A number of tokens that can be meant; another is as good as none, and no database has to hold it."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None

@@ -15,8 +15,9 @@ from seedbed.errors import ProviderError
 from seedbed.lm import embeddings
 from seedbed.lm.tokens import count_tokens
 from seedbed.lm.types import Usage
-from tests.support.lm import runtime, scope, sums
+from tests.support.lm import caps, runtime, scope, sums
 from tests.support.loopback import Loopback
+from tests.support.replies import endpoint
 
 
 def _expected(text: str) -> list[float]:
@@ -109,10 +110,42 @@ def test_failures_that_may_pass_are_tried_again_as_often_as_allowed_and_others_a
 def test_vectors_are_read_by_their_index_in_either_form() -> None:
     packed = base64.b64encode(np.array([3.0, 4.0], dtype="<f4").tobytes()).decode()
     reply = {"data": [{"index": 1, "embedding": packed}, {"index": 0, "embedding": [1.0, 2.0]}]}
-    np.testing.assert_array_equal(embeddings._vectors(reply), [[1, 2], [3, 4]])  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(embeddings._vectors(reply, 2), [[1, 2], [3, 4]])  # type: ignore[attr-defined]
     for wrong in ({}, {"data": [{"embedding": [1.0]}]}, {"data": []}, {"data": None}):
         with pytest.raises(ProviderError, match="the embeddings cannot be read"):
-            embeddings._vectors(wrong)  # type: ignore[attr-defined]
+            embeddings._vectors(wrong, 1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}],
+        *([{"index": index, "embedding": [1.0]}] for index in (1, -1, "0", None)),
+        *([{"index": 0, "embedding": vector}] for vector in (None, [], "", [None], [[1.0], [2.0]], ["a"], "AAAA", 1.0)),
+        [{"index": 0, "embedding": base64.b64encode(np.array([np.inf, np.nan], dtype="<f4").tobytes()).decode()}],
+    ],
+)
+def test_vectors_that_are_none_are_not_kept_and_cost_what_they_tell(tmp_path: Path, data: Any) -> None:
+    replies = [{"data": data, "usage": {"prompt_tokens": 5}}, {"data": [{"index": 0, "embedding": [1.0, 2.0]}]}]
+    with endpoint(lambda _: replies[len(asked) > 1]) as (url, asked):
+        for answered in (False, True):
+            with runtime(tmp_path, Loopback(), api_base=url, retries=0) as made:
+                embed = made.embedder(scope(role="embedding"), caps(1.0))
+                with nullcontext() if answered else pytest.raises(ProviderError, match="embeddings cannot be read"):
+                    assert embed(["hello"]).tolist() == [[1.0, 2.0]]
+    found = sums(tmp_path, "outcome = 'failed'")
+    assert (found.tokens_in, found.at_risk_usd) == (5, 0.0)
+    assert found.spent_usd == pytest.approx(5 * 2e-6)
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("tokens", [-5, 18446744073709551615, True, 1.5, "5", [5]])
+def test_tokens_that_cannot_be_meant_are_estimated(tmp_path: Path, tokens: Any) -> None:
+    reply = {"data": [{"index": 0, "embedding": [1.0, 2.0]}], "usage": {"prompt_tokens": tokens}}
+    with endpoint(reply) as (url, _), runtime(tmp_path, Loopback(), api_base=url) as made:
+        assert made.embedder(scope(role="embedding"), caps(1.0))(["hello"]).shape == (1, 2)
+    found = sums(tmp_path)
+    assert (found.outcomes, found.estimated, found.tokens_in) == ({"paid": 1}, 1, 1)
 
 
 def test_tokens_that_nobody_told_are_estimated() -> None:

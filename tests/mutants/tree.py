@@ -30,9 +30,11 @@ _PATIENCE_S = 400.0
 _RECORDING_S = 3600.0
 _RECORDED = (
     *(f"tests/unit/{room}" for room in ("lm", "phases", "storage", "nightly", "analysis", "report", "sweep", "cli")),
+    "tests/unit/suites/custom",
     "tests/golden",
 )
-"""Whose tests may be asked about the core. Those of suites, which need all of it, look at other rules."""
+"""Whose tests may be asked about the core. Those of the other suites, which need all of it, look at other rules; of
+`custom` they are those of repeats, scorers and agents."""
 _LOOK_S = 0.05
 
 

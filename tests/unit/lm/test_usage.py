@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from seedbed.lm.tokens import count_tokens, usage_of
 from seedbed.lm.types import Answerer, Usage
 from seedbed.lm.usage import rare_fields, read_usage, told_usage, who_answered, with_rare_fields
 
@@ -162,3 +163,16 @@ def test_a_key_that_an_endpoint_quotes_as_its_name_is_masked_before_it_is_cut(mo
     said = f"{who_answered(response, 'host')} {told}"
     assert "[redacted]" in said
     assert key[:12] not in said
+
+
+def test_where_nothing_is_told_all_that_was_sent_is_counted() -> None:
+    parts = [{"type": "text", "text": "one two"}, {"type": "text", "text": "three"}]
+    bodies: list[Any] = [
+        {"messages": [{"role": "user", "content": "one two"}, {"role": "user", "content": "three"}]},
+        {"messages": [{"role": "user", "content": parts}]},
+        {"input": ["one two", "three"]},
+    ]
+    each = 4
+    words = count_tokens("one two") + count_tokens("three")
+    assert [usage_of(body, {}) for body in bodies] == [Usage(words + 2 * each, 0, estimated=True)] * 3
+    assert usage_of({"input": "one two"}, {}).input == count_tokens("one two") + each

@@ -321,3 +321,8 @@ def verdict(word: Any, difference: float, p: float, higher_is_better: bool = Tru
 )
 def test_words_agree_with_the_verdict(text: str, figure: PrintedFigure, right: bool) -> None:
     assert (disagreement(text, figure) is None) is right
+
+
+def test_what_is_said_of_a_wrong_verdict_tells_the_evidence() -> None:
+    told = str(disagreement("no difference", verdict("better", 0.1, 0.01)))
+    assert told.endswith("the stored rows give 'better' (difference +0.100, p 0.010 after Holm)")

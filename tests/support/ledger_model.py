@@ -30,8 +30,8 @@ class LedgerModel:
     """One sweep with several cells; writers (processes) that may die; fresh starts, which count up the generation."""
 
     calls: dict[int, Call] = field(default_factory=dict[int, Call])
-    answers: dict[str, int] = field(default_factory=dict[str, int])
-    """Key of a stored answer -> its generation."""
+    answers: dict[str, tuple[int, Call]] = field(default_factory=dict[str, tuple[int, Call]])
+    """Key of a stored answer -> its generation, and the call that was answered so."""
     dead: set[int] = field(default_factory=set[int])
 
     def since(self, generation: int) -> list[Call]:
@@ -50,7 +50,7 @@ class LedgerModel:
 
     def begin(self, call: Call, caps: Sequence[Cap]) -> str:
         """How the ledger answers a begin: stored, over, busy or granted (then `grant` it)."""
-        if self.answers.get(call.key, -1) >= call.generation:
+        if self._answered(call.key) >= call.generation:
             return "stored"
         if self.over(caps, call.generation, call.worst) is not None:
             return "over"
@@ -74,5 +74,9 @@ class LedgerModel:
         """The first end is the true one; that of a call given up for its writer replaces the guess."""
         if call.outcome is None or call.given_up:
             call.outcome, call.spent, call.at_risk, call.given_up = outcome, spent, at_risk, False
-        if outcome == "paid":
-            self.answers[call.key] = max(self.answers.get(call.key, -1), call.generation)
+        if outcome == "paid" and call.generation >= self._answered(call.key):
+            self.answers[call.key] = call.generation, call
+
+    def _answered(self, key: str) -> int:
+        """The generation of a key's answer; none has -1."""
+        return self.answers[key][0] if key in self.answers else -1

@@ -120,6 +120,7 @@ def test_the_end_of_the_range_is_still_in_it_and_nothing_detects_nothing() -> No
     assert detectable(_sized([(0.02, 80.0)], test="t", most=least), 0.05) == least
     assert detectable(_sized([(0.02, 80.0)], test="t", most=least * 0.999), 0.05) is None
     assert detectable(_sized([(0.0, 80.0)], test="t"), 0.05) is None
+    assert detectable(_sized([(0.02, 80.0)], test="t", deviation=0.0), 0.05) is None
 
 
 @pytest.mark.parametrize(("clusters", "tried"), [(8, True), (9, False)])

@@ -259,16 +259,21 @@ class LedgerRules(RuleBasedStateMachine):
                 assert expected == "busy"
             case Stored(body, _):
                 assert expected == "stored"
-                assert body == key.encode()
+                assert body == self._reply_to(self.model.answers[key][1])
             case _:
                 raise AssertionError(answer)
         return 0
+
+    def _reply_to(self, call: Call) -> bytes:
+        """Another for every call."""
+        number = next(i for i, one in self.model.calls.items() if one is call)
+        return f"{call.key} {number}".encode()
 
     def _end(self, ends: list[tuple[int, str, float, float]]) -> None:
         items: list[End] = []
         for attempt_id, outcome, spent, at_risk in ends:
             begin, paid = self.begins[attempt_id], outcome == "paid"
-            usage, response = (Usage(1, 1), begin.key.encode()) if paid else (None, None)
+            usage, response = (Usage(1, 1), self._reply_to(self.model.calls[attempt_id])) if paid else (None, None)
             name: Any = outcome
             items.append(End(attempt_id, begin, name, usage, spent, LISTED, at_risk, 0.1, response, outcome))
             self.model.end(self.model.calls[attempt_id], outcome, spent, at_risk)

@@ -31,6 +31,10 @@ def run(arguments: argparse.Namespace) -> int:
             _list(chosen, as_json=arguments.json)
         case "wait":
             _wait(url, still_open)
+        case "drop":
+            if not arguments.batch:
+                raise UserError("name the batches to drop; `seedbed batches list` shows them.")
+            _drop(url, still_open)
         case _:
             _cancel(url, still_open)
     return EXIT_OK
@@ -77,6 +81,12 @@ def _wait(url: str, chosen: Sequence[Batch]) -> None:
         wait_for(url, {batch.id for batch in chosen}, tell)
     ended = "1 batch has" if len(chosen) == 1 else f"{len(chosen)} batches have"
     print(f"{ended} ended; the answers are on record" if chosen else "no batch is open")
+
+
+def _drop(url: str, chosen: Sequence[Batch]) -> None:
+    from seedbed.lm.batches.commands import drop
+
+    drop(url, chosen, lambda batch, said: print(f"{batch.id}: {said}"))
 
 
 def _cancel(url: str, chosen: Sequence[Batch]) -> None:

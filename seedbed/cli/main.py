@@ -175,8 +175,8 @@ def make_parser() -> Parser:
     ledger.add_argument("--no-bodies", action="store_true", help="export: leave requests and responses out")
     ledger.add_argument("--older-than", metavar="DAYS", type=number(0), help="prune: not used for so many days")
     ledger.add_argument("--yes", action="store_true", help="prune: do it; without this it is only counted")
-    batches = add("batches", "List batches that models are to answer, wait for their answers, or cancel them.")
-    batches.add_argument("action", choices=["list", "cancel", "wait"], nargs="?", default="list")
+    batches = add("batches", "List batches that models are to answer, wait for their answers, cancel or drop them.")
+    batches.add_argument("action", choices=["list", "cancel", "wait", "drop"], nargs="?", default="list")
     batches.add_argument(
         "batch", metavar="BATCH", nargs="*", help="as `list` names them; all that are open if left out"
     )

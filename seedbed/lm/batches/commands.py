@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from seedbed.errors import ProviderError, UserError
 from seedbed.lm.batches.lane import Lane
 from seedbed.lm.batches.protocol import Perhaps
+from seedbed.lm.batches.taking import Taking
+from seedbed.lm.batches.waiting import Waiting
 from seedbed.lm.ledger import batches
 from seedbed.lm.ledger.batches import Batch
 from seedbed.lm.ledger.database import reading
@@ -49,6 +52,32 @@ def cancel(ledger_url: str, chosen: Sequence[Batch], tell: Callable[[Batch, str]
         raise UserError(f"the provider could not be asked to cancel ({error.message}); try again.") from None
     finally:
         runtime.close()
+
+
+def drop(ledger_url: str, chosen: Sequence[Batch], tell: Callable[[Batch, str], None]) -> None:
+    """Wait no more for batches that their provider does not end. What they hold may still be billed: it counts at its
+    worst case, and is asked again by who wants it."""
+    runtime = LMRuntime(ledger_url, {})
+    try:
+        for batch in chosen:
+            tell(batch, runtime.run(_drop(runtime, batch)))
+    finally:
+        runtime.close()
+
+
+async def _drop(runtime: LMRuntime, batch: Batch) -> str:
+    engine, own = runtime.ledger.engine, runtime.ledger.owner
+    leased = batches.lease(engine, own, batch.id)
+    if leased is None:
+        return "another process looks after it; stop that one first"
+    if leased.state in ("packed", "uploaded"):
+        return f"was never sent: {batches.unpack(engine, own, batch.id)} requests are free again"
+    lane = runtime.batches.lane(Lane.of_record(leased.spec).model)
+    taking = Taking(runtime.ledger, lane, Waiting(), asyncio.to_thread)
+    count = len(batches.open_rows(engine, batch.id))
+    await taking.give_up(leased, "its batch was dropped")
+    batches.advance(engine, own, batch.id, state="ended", ended_at=time.time(), error="dropped")
+    return f"dropped; {count} requests count as lost, at their worst case, and are asked again by the next run"
 
 
 async def _cancel(runtime: LMRuntime, batch: Batch) -> str:

@@ -69,6 +69,33 @@ def test_a_cancelled_batch_ends_its_requests_unpaid(tmp_path: Path, capsys: pyte
     assert server.books.answered == 0
 
 
+def test_a_batch_that_its_provider_never_ends_can_be_dropped_at_its_worst_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BatchLoopback() as server:
+        _left_running(tmp_path, server)
+        server.hold = True
+        out = ["--out", str(tmp_path)]
+        assert main(["batches", "drop", *out]) == 2
+        assert "name the batches to drop" in capsys.readouterr().err
+        with runtime(tmp_path, server, **batched()) as made:
+            asked = start(made, 3, execution="e2")
+            until(lambda: server.asked["poll"] > 3)
+            assert main(["batches", "drop", "batch_0", *out]) == 0
+            assert "another process looks after it" in capsys.readouterr().out
+            made.stop(Interrupted("enough"))
+            asked.result(PATIENCE_S)
+        assert main(["batches", "drop", "batch_0", *out]) == 0
+        assert "3 requests count as lost" in capsys.readouterr().out
+        found = sums(tmp_path)
+        assert found.outcomes == {"lost": 3}
+        assert found.at_risk_usd > 0, "it may yet be billed"
+        server.hold = False
+        with runtime(tmp_path, server, **batched()) as made:
+            assert all(isinstance(answer, list) for answer in start(made, 3, execution="e3").result(PATIENCE_S))
+        assert sums(tmp_path).outcomes == {"lost": 3, "paid": 3}
+
+
 @pytest.mark.parametrize("action", ["wait", "cancel"])
 def test_a_provider_that_is_not_there_any_more_is_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str

@@ -31,10 +31,11 @@ _RECORDING_S = 3600.0
 _RECORDED = (
     *(f"tests/unit/{room}" for room in ("lm", "phases", "storage", "nightly", "analysis", "report", "sweep", "cli")),
     "tests/unit/suites/custom",
+    "tests/unit/suites/kit",
     "tests/golden",
 )
-"""Whose tests may be asked about the core. Those of the other suites, which need all of it, look at other rules; of
-`custom` they are those of repeats, scorers and agents."""
+"""Whose tests may be asked about the core. Those of single suites, which need all of it, look at other rules;
+what configs can add to any (repeats, scorers, rivals, agents) is tested by way of `custom` and `kit`."""
 _LOOK_S = 0.05
 
 

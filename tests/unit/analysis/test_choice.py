@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seedbed.analysis.choice import examples_for, observed_spread, shown_by, too_few
+from seedbed.analysis.choice import _student, examples_for, observed_spread, shown_by, too_few  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("n", "spread"), [(8, 0.2), (24, 0.5), (100, 0.3)])
@@ -17,6 +17,12 @@ def test_what_n_examples_can_show_is_shown_in_four_of_five_searches(n: int, spre
     t = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * np.sqrt(n)
     found = t > stats.t.ppf(0.975, n - 1)
     assert found.mean() == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(("degrees", "near"), [(4, 0.02), (7, 0.004), (15, 0.0005), (100, 1e-5)])
+def test_without_scipy_the_quantile_of_student_is_nearly_that_of_scipy(degrees: int, near: float) -> None:
+    for share in (0.8, 0.95, 0.975):
+        assert _student(share, degrees) == pytest.approx(float(stats.t.ppf(share, degrees)), rel=near)
 
 
 def test_one_example_shows_nothing() -> None:

@@ -127,12 +127,14 @@ class LedgerRules(RuleBasedStateMachine):
         self._end_with_mates(_one_of(self._ended(), at), outcome, spent, together)
 
     @precondition(lambda self: self._busy())
-    @rule(at=NUMBER)
-    def kill(self, at: int) -> None:
-        """A process with a call in flight."""
+    @rule(at=NUMBER, asked_again=st.booleans(), worst=DOLLARS)
+    def kill(self, at: int, asked_again: bool, worst: float) -> None:
+        """A process with a call in flight, which another may ask for before anybody has looked around."""
         ledger = self.writers[_one_of(self._busy(), at)][0]
         _own.discard((str(ledger.engine.url), ledger.owner))
         self.model.dead.add(ledger.owner)
+        if asked_again and self._alive():
+            self.take_over(0, 0, worst)
 
     @precondition(lambda self: self._alive())
     @rule(at=NUMBER)

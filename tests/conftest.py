@@ -28,9 +28,11 @@ settings.register_profile(
 )
 settings.load_profile("seedbed")
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell starts what runs in the background so, and programs started from here would never hear Ctrl-C.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts what runs in the background deaf to Ctrl-C, nohup to a closed terminal, and programs started from here
+# would be so too.
+for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, heard)
 
 SERVERS = {"seedbed_home", "postgres", "s3"}
 _PATIENCE_S = 1500

@@ -149,11 +149,12 @@ class Poller:
         self._lane.answered = self._lane.answered or error.status is not None
         if sentence is None:
             return
-        self._stop(Unreachable(sentence))
         engine, own = self._ledger.engine, self._ledger.owner
         for one in await self._aside(lambda: batches.open_batches(engine, {self._lane.id})):
             if one.owner == own and one.state in ("packed", "uploaded"):
                 await self._aside(lambda one=one: batches.unpack(engine, own, one.id))
+        # Last: who hears of it may close the runtime, which ends this poller.
+        self._stop(Unreachable(sentence))
 
     async def _step(self, batch: Batch) -> None:
         match batch.state:

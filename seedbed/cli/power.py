@@ -8,13 +8,13 @@ import json
 from seedbed.cli.main import EXIT_OK
 from seedbed.errors import UserError
 from seedbed.local.locate import locate
+from seedbed.report.screen import aligned, folded, screen_width
 from seedbed.sweep.plan import Plan
 from seedbed.sweep.registry import nearest
 
 
 def run(arguments: argparse.Namespace) -> int:
     from seedbed.phases.power import ContestPower, as_row, check_difference, contest_powers, told
-    from seedbed.report.writers import plain_markdown
 
     if arguments.seeds is not None and arguments.seeds < 1:
         raise UserError(f"--seeds {arguments.seeds}: give 1 or more.")
@@ -44,13 +44,18 @@ def run(arguments: argparse.Namespace) -> int:
         ]
         for own in found
     ]
-    print(plain_markdown(columns, rows))
-    print("\ndetectable: the true difference that four of five such sweeps would show, Holm's adjustment in it;")
+    width = screen_width()
+    for line in aligned([columns, *rows], width, right=range(2, len(columns))):
+        print(line)
+    print()
+    meant = "detectable: the true difference that four of five such sweeps would show, Holm's adjustment in it;"
+    print(folded(meant, width))
     print("n = ...: with so many samples and as many seeds")
     if arguments.detect is not None:
         print(f"\nto see a difference of {arguments.detect:g}:")
         for own in found:
-            print(f"  {own.pair.title}: {told(own, arguments.detect, arguments.seeds or own.seeds)}")
+            print(f"  {own.pair.title}:")
+            print(folded(told(own, arguments.detect, arguments.seeds or own.seeds), width, "    "))
     return EXIT_OK
 
 

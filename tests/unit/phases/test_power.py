@@ -38,6 +38,16 @@ def test_every_contest_says_what_it_could_see(finished: Path, capsys: pytest.Cap
     assert detectable == sorted(detectable, reverse=True), "more samples see smaller differences"
 
 
+def test_a_narrow_terminal_is_not_passed(
+    finished: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seedbed.cli.power.screen_width", lambda: 80)
+    assert main(["power", "toys", "--out", str(finished.parents[2]), "--detect", "0.05"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "contest" in lines[0]
+
+
 def test_a_plan_is_told_from_the_newest_run_of_its_sweep(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config, out = finished.parents[3] / "toys.yaml", str(finished.parents[2])
     assert main(["plan", str(config), "--out", out, "--detect", "0.1"]) == 0

@@ -120,12 +120,12 @@ def test_a_living_process_takes_over_what_a_killed_one_had_in_flight(tmp_path: P
 
 def test_shared_limits_hold_over_processes_that_know_of_each_other(tmp_path: Path) -> None:
     limits, url = {"concurrency": 8, "scope": "sweep"}, lm.ledger_url(tmp_path)
-    with Loopback(latency_s=0.05) as server:
+    with Loopback(latency_s=0.5) as server:
         workers = [
-            Worker(url, server, questions=range(n, n + 60), peers=2, limits=limits, cell=f"c{n}") for n in (0, 100)
+            Worker(url, server, questions=range(n, n + 40), peers=2, limits=limits, cell=f"c{n}") for n in (0, 100)
         ]
         results = run_together(workers)
-    assert [result["answered"] for result in results] == [60, 60]
+    assert [result["answered"] for result in results] == [40, 40]
     assert 4 < server.books.max_in_flight <= 8
 
 

@@ -36,6 +36,7 @@ ELSEWHERE = {
     "explain": "unit/nightly/test_culprit.py",
     "server": "unit/local/test_local_server.py",
     "worker": "support/lab.py",
+    "batches drop": "unit/cli/test_batches.py",
     "ui": "browser/test_foreign_page.py",
     "deploy": "faults/test_night_faults.py",
     "import": "unit/phases/imports/test_imports.py",

@@ -16,6 +16,7 @@ import inspect
 import json
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -156,6 +157,8 @@ def main() -> None:
     for name in _IMPORTED:
         importlib.import_module(name)
     gc.freeze()  # or each fork's collector would walk through all of it, and copy it by that
+    # Libraries do something at each fork; an interrupt would break it off, and be heard by nobody.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     while True:
         data, ends, _, _ = socket.recv_fds(channel, _LONGEST, 3)
         if not data:
@@ -176,6 +179,7 @@ def main() -> None:
 
 def _become(request: dict[str, Any], ends: list[int]) -> None:
     """Be `python -m MODULE ...`."""
+    _hear()
     if request["session"]:
         os.setsid()
     for number, end in enumerate(ends):
@@ -191,6 +195,15 @@ def _become(request: dict[str, Any], ends: list[int]) -> None:
     sys.path[:] = [request["cwd"], *extra, *(entry for entry in sys.path[1:] if entry not in extra)]
     module, *sys.argv[1:] = request["words"]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _hear() -> None:
+    """An interrupt that came meanwhile ends the process, as it does one in which Python has not started yet."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, handler)
 
 
 if __name__ == "__main__":

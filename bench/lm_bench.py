@@ -13,7 +13,7 @@ import platform
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,13 +51,13 @@ class Setting:
 SETTINGS = tuple(Setting(latency, concurrency) for latency in (50, 500) for concurrency in (64, 256))
 
 
-def main(argv: Sequence[str] = ()) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--total", type=int, default=2000, help="questions of a run")
     parser.add_argument("--rounds", type=int, default=3, help="runs of the fast contenders; the fastest run counts")
     parser.add_argument("--only", action="append", choices=sorted(CONTENDERS), help="leave the others out")
     parser.add_argument("--no-memory", action="store_true", help="leave out the 50,000 calls")
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     names = [name for name in CONTENDERS if not arguments.only or name in arguments.only]
     inspect = _inspect_python() if "inspect_ai" in names else None
@@ -192,4 +192,4 @@ def _machine() -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

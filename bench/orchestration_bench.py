@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,11 +30,11 @@ runner: {{kind: {kind}, workers: 8}}
 """
 
 
-def main(argv: Sequence[str] = ()) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=[100, 500, 2000])
     parser.add_argument("--runners", nargs="+", default=["threads", "dask"])
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args()
     print("| runner | cells | cold, s | CPU ms a cell: sweep | server | finished, s | CPU ms a cell: sweep | server |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -109,4 +108,4 @@ def _of_server(environment: dict[str, str]) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

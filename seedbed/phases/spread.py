@@ -25,6 +25,8 @@ _PORTIONS = 8
 """A process has its part of the calls in flight with so many portions of samples, ..."""
 _LANES = 11
 """... and works on some more: a call that ends then finds the next one ready."""
+_LANES_AWAY = 18
+"""A helper has yet more: the next portion comes only when the busy loop of this process has read the last one's answers."""
 _WORTH = 8
 """Samples that are worth another process."""
 _LOOK_S = 0.25
@@ -165,7 +167,7 @@ class _Spread:
                 return
             helper.on_ledger = True
             async with self._helpers.at_work():
-                await _together([self._work(partial(self._by, helper, job)) for _ in range(_LANES)])
+                await _together([self._work(partial(self._by, helper, job)) for _ in range(_LANES_AWAY)])
         finally:
             if helper.alive:
                 helper.send("close", job=job)

@@ -42,7 +42,7 @@ site: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python -m bench
 
-# Plants bugs one at a time and asks the tests nearest to each; an hour or so. See tests/README.md.
+# Plants bugs one at a time and asks the tests nearest to each; half an hour or so. See tests/README.md.
 mutants: $(VENV)/installed
 	$(BIN)/python -m tests.mutants
 

@@ -1,26 +1,28 @@
 """`make mutants`: plants bugs one at a time and asks the tests nearest to each whether they notice.
 
-First every bug of the list (planted/), each with the tests that must see it; then a sample of small changes to the
+First every bug of the list (planted.py), each with the tests that must see it; then a sample of small changes to the
 core, drawn by a seed. Ends with 1 if a planted bug survives or too many of the others do.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import random
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutants.drawn import Mutant, core_files, draw, judged_equivalent
+from tests.mutants.changes import Change, changes, judged_equivalent
 from tests.mutants.planted import PLANTED, Planted, table
-from tests.mutants.reach import Reach, read
-from tests.mutants.tree import changed, copied, record, run_tests
+from tests.mutants.reach import Asked, read
+from tests.mutants.tree import ROOT, ask, changed, copied, put_switches, record, run_tests
 
 ENOUGH = 0.85
-"""The share of drawn mutants, those judged equivalent left out, that must be noticed."""
-
-
-_KILLERS: set[str] = set()
+"""The share of drawn changes, those judged equivalent left out, that must be noticed."""
+_NOT_ASKED = ("tests/unit/test_", "tests/unit/cli/test_docs")
+"""About the tree itself, the tooling and the texts."""
 
 
 def main() -> int:
@@ -31,68 +33,81 @@ def main() -> int:
     planted = [bug for bug in PLANTED if arguments.only in f"{bug.rule} {bug.file}"] if arguments.planted else []
     with copied() as root:
         missed = [bug.rule for bug in planted if not _noticed(root, bug)]
-        reach = _reach(root, arguments.reach or root / "reach.json") if arguments.drawn else {}
-        drawn = draw(root, reach, arguments.drawn, arguments.seed, arguments.only)
-        survivors = [mutant for mutant in drawn if not _killed(root, mutant)]
-        _check_killers(root)
-    print(f"\nplanted: {len(planted) - len(missed)} of {len(planted)} noticed")
-    for rule in missed:
-        print(f"  missed: {rule}")
-    return int(bool(missed) or not _enough(drawn, survivors))
-
-
-def _reach(root: Path, file: Path) -> Reach:
-    if not file.exists():
-        record(root, core_files(root), file)
-    return read(file)
-
-
-def _enough(drawn: list[Mutant], survivors: list[Mutant]) -> bool:
-    known = judged_equivalent()
-    open_ones = [mutant for mutant in survivors if mutant.name not in known]
-    counted = [mutant for mutant in drawn if mutant.name not in known]
-    killed = len(counted) - len(open_ones)
-    share = killed / len(counted) if counted else 1.0
-    print(f"drawn: {killed} of {len(counted)} noticed ({share:.0%}), {len(drawn) - len(counted)} judged equivalent")
-    for mutant in open_ones:
-        print(f"  survived: {mutant.name}")
-    return share >= ENOUGH
+        print(f"planted: {len(planted) - len(missed)} of {len(planted)} noticed")
+        for rule in missed:
+            print(f"  missed: {rule}")
+        enough = not arguments.drawn or _drawn(root, arguments)
+    return int(bool(missed) or not enough)
 
 
 def _noticed(root: Path, bug: Planted) -> bool:
-    return _report(root, bug.rule, bug.file, bug.text(root), bug.tests)
-
-
-def _killed(root: Path, mutant: Mutant) -> bool:
-    return _report(root, mutant.name, mutant.file, mutant.text, mutant.tests)
-
-
-def _check_killers(root: Path) -> None:
-    """A test that fails without any bug has noticed nothing."""
-    fate, words = run_tests(root, sorted(_KILLERS)) if _KILLERS else ("survived", "")
-    if fate != "survived":
-        raise SystemExit(f"a test that noticed bugs fails without any: {words}")
-
-
-def _report(root: Path, name: str, file: str, text: str, tests: tuple[str, ...]) -> bool:
     began = time.monotonic()
-    with changed(root, file, text):
-        fate, words = run_tests(root, tests)
+    with changed(root, bug.file, bug.text(root)):
+        fate, words = run_tests(root, bug.tests)
     if fate == "broken":
-        raise SystemExit(f"{name}: the tests {', '.join(tests)} cannot be run:\n{words}")
-    if fate == "killed" and words.startswith("FAILED "):
-        _KILLERS.add(words.removeprefix("FAILED ").partition(" - ")[0])
-    print(f"{fate:8} {time.monotonic() - began:5.1f} s  {name}  [{words}]", flush=True)
+        raise SystemExit(f"{bug.rule}: the tests {', '.join(bug.tests)} cannot be run:\n{words}")
+    print(f"{fate:8} {time.monotonic() - began:5.1f} s  {bug.rule}  [{words}]", flush=True)
     return fate == "killed"
+
+
+def _drawn(root: Path, arguments: argparse.Namespace) -> bool:
+    known, everything = judged_equivalent(), changes(root)
+    places = [change for change in everything if arguments.only in change.file]
+    chosen = random.Random(arguments.seed).sample(places, min(arguments.drawn, len(places)))
+    chosen = [change for change in chosen if change.name not in known or arguments.equivalent]
+    put_switches(root)
+    paths = [root / f"reach-{place}.json" for place in range(arguments.processes)]
+    record(root, _test_modules(arguments.tests), paths)
+    asked = Asked(read(paths), everything, arguments.budget)
+    survivors = _survivors(root, chosen, asked, arguments)
+    killed = len(chosen) - len(survivors)
+    for change in survivors:
+        print(f"  survived: {change.name}")
+    share = killed / len(chosen) if chosen else 1.0
+    print(f"drawn: {killed} of {len(chosen)} noticed ({share:.0%}); judged equivalent and left out: {len(known)}")
+    return share >= ENOUGH
+
+
+def _survivors(root: Path, chosen: Sequence[Change], asked: Asked, arguments: argparse.Namespace) -> list[Change]:
+    by_number = {change.number: change for change in chosen}
+    fates = dict.fromkeys(by_number, "nobody runs it")
+    killers = set[str]()
+
+    def tell(answer: dict[str, str]) -> None:
+        fates[int(answer["number"])] = answer["fate"]
+        if answer["fate"] == "killed" and "::" in answer["by"]:
+            killers.add(answer["by"])
+        print(f"{answer['fate']:8} {by_number[int(answer['number'])].name}  [{answer['by']}]", flush=True)
+
+    questions = [question for change in chosen if (question := asked.about(change)).tests]
+    ask(root, [q for q in questions if not by_number[q.number].at_import], arguments.processes, tell)
+    for question in questions:
+        if by_number[question.number].at_import:
+            fate, words = run_tests(root, question.tests, question.number)
+            by = words.removeprefix("FAILED ").partition(" - ")[0]
+            tell({"number": str(question.number), "fate": fate, "by": by})
+    if killers:
+        fate, words = run_tests(root, sorted(killers))
+        if fate != "survived":
+            print(f"a test that noticed changes fails without any: {words}")
+    return [change for change in chosen if fates[change.number] != "killed"]
+
+
+def _test_modules(asked: Sequence[str]) -> list[str]:
+    found = [path for part in asked for path in sorted((ROOT / part).rglob("test_*.py")) or [ROOT / part]]
+    return [name for path in found if not (name := str(path.relative_to(ROOT))).startswith(_NOT_ASKED)]
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("--drawn", type=int, default=150, help="how many small changes to draw")
+    parser.add_argument("--drawn", type=int, default=600, help="how many small changes to draw")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="only those whose rule or file contains this text")
+    parser.add_argument("--tests", nargs="*", default=["tests/unit", "tests/golden"], help="folders or modules to ask")
+    parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests that a change is put to")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--equivalent", action="store_true", help="ask about those judged equivalent too")
     parser.add_argument("--no-planted", dest="planted", action="store_false", help="leave the list out")
-    parser.add_argument("--reach", type=Path, help="a file that keeps which test runs what, for the next time")
     parser.add_argument("--table", action="store_true", help="print the table of tests/README.md")
     return parser.parse_args()
 

@@ -1,14 +1,11 @@
-"""Which test runs which function of the core: recorded once, so that a mutant asks all tests that run the changed
-function, wherever they lie, and no others."""
+"""Which test runs which changes: recorded once, so that a change is put to the tests that run it, and to no others."""
 
 from __future__ import annotations
 
-import ast
 import json
-import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,30 +13,34 @@ from typing import Any
 
 import pytest
 
-Reach = dict[str, "Ran"]
-"""By test."""
-_NAME = "_seedbed_reached"
-_LEFT_OUT = frozenset({"seedbed_home", "postgres", "s3"})
-"""Fixtures that start a server for every mutant."""
+from tests.mutants.asking import Question
+from tests.mutants.changes import Change
+
+_LEFT_OUT = frozenset({"seedbed_home"})
+"""Fixtures that would start a server for every change."""
 
 
 @dataclass(frozen=True)
 class Ran:
     seconds: float
-    functions: frozenset[str]
-    """`file:name`; lines move."""
+    numbers: frozenset[int]
+
+
+Reach = dict[str, Ran]
+"""By test."""
 
 
 class Recorder:
     """A plugin of pytest. What a fixture runs is run by every test that has the fixture, though it is made once."""
 
-    def __init__(self, to: Path) -> None:
+    def __init__(self, to: Path, folder: Path) -> None:
         self._to = to
-        self._reached: set[str] = sys.__dict__.setdefault(_NAME, set())
-        self._tests: dict[str, tuple[float, set[str], list[str]]] = {}
+        self._folder = folder
+        """Where programs that tests start leave what they ran."""
+        self._tests: dict[str, tuple[float, set[int], list[str]]] = {}
         self._of_no_use = set[str]()
         """Skipped here, or failing without a bug."""
-        self._fixtures: dict[str, set[str]] = defaultdict(set)
+        self._fixtures: dict[str, set[int]] = defaultdict(set)
         self._shared_s = 0.0
         """What fixtures took that other tests have too."""
 
@@ -51,7 +52,7 @@ class Recorder:
         began, self._shared_s = time.monotonic(), 0.0
         with self._recorded() as reached:
             result = yield
-        names = list(getattr(item, "fixturenames", ()))
+        names: list[str] = list(getattr(item, "fixturenames", ()))
         self._tests[item.nodeid] = (time.monotonic() - began - self._shared_s, reached, names)
         return result
 
@@ -66,77 +67,65 @@ class Recorder:
         return result
 
     @contextmanager
-    def _recorded(self) -> Iterator[set[str]]:
-        """Everything reached meanwhile, in all threads."""
-        before, own = set(self._reached), set[str]()
-        self._reached.clear()
+    def _recorded(self) -> Iterator[set[int]]:
+        """Everything reached meanwhile, in all threads and in programs that ended."""
+        from seedbed import _switch  # type: ignore[attr-defined]
+
+        reached: set[int] = _switch.REACHED
+        before, own = set(reached), set[int]()
+        reached.clear()
         try:
             yield own
         finally:
-            own |= self._reached
-            self._reached |= before
+            for path in self._folder.iterdir():
+                reached.update(map(int, path.read_text().split()))
+                path.unlink()
+            own |= reached
+            reached |= before
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
             self._of_no_use.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        if not self._tests:
-            return
-        told: dict[str, tuple[float, list[str]]] = {}
+        told: dict[str, tuple[float, list[int]]] = {}
         for test, (seconds, reached, fixtures) in self._tests.items():
-            if test in self._of_no_use:
-                continue
-            functions = reached.union(*(self._fixtures[name] for name in fixtures))
-            told[test] = (round(seconds, 3), sorted(functions))
+            if test not in self._of_no_use:
+                numbers = reached.union(*(self._fixtures[name] for name in fixtures))
+                told[test] = (round(seconds, 3), sorted(numbers))
         self._to.write_text(json.dumps(told), encoding="utf-8")
 
 
-def telling(file: str, source: str) -> str:
-    """The source with every function telling first that it runs."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            said = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
-            node.body[said:said] = ast.parse(f"{_NAME}.add({f'{file}:{node.name}'!r})").body
-    ahead = next((i for i, node in enumerate(tree.body) if not _must_be_first(node)), len(tree.body))
-    tree.body[ahead:ahead] = ast.parse(f"import sys as _sys\n{_NAME} = _sys.__dict__.setdefault({_NAME!r}, set())").body
-    return ast.unparse(ast.fix_missing_locations(tree))
+def read(paths: Iterable[Path]) -> Reach:
+    told = {test: ran for path in paths for test, ran in json.loads(path.read_text(encoding="utf-8")).items()}
+    return {test: Ran(seconds, frozenset(numbers)) for test, (seconds, numbers) in told.items()}
 
 
-def _must_be_first(node: ast.stmt) -> bool:
-    future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
-    return future or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+class Asked:
+    """The tests that a change is put to."""
 
+    def __init__(self, reach: Reach, all_changes: Iterable[Change], budget_s: float) -> None:
+        self._reach = reach
+        self._budget_s = budget_s
+        self._of: dict[int, list[str]] = defaultdict(list)
+        for test, ran in reach.items():
+            for number in ran.numbers:
+                self._of[number].append(test)
+        self._numbers: dict[str, list[int]] = defaultdict(list)
+        for change in all_changes:
+            self._numbers[change.file].append(change.number)
 
-def read(path: Path) -> Reach:
-    told = json.loads(path.read_text(encoding="utf-8"))
-    return {test: Ran(seconds, frozenset(functions)) for test, (seconds, functions) in told.items() if _is_there(test)}
-
-
-def _is_there(test: str) -> bool:
-    """A kept record may name tests that are gone."""
-    module, _, name = test.partition("::")
-    path = Path(__file__).parents[2] / module
-    return path.exists() and f"def {name.partition('[')[0].rpartition('::')[2]}(" in path.read_text(encoding="utf-8")
-
-
-def who_runs(reach: Reach, file: str, function: str | None, budget_s: float) -> tuple[str, ...]:
-    """The tests that run a function (None: any of the file), then the others of their modules,
-    since a module may make once what all its tests look at. Each for a time of theirs: one case of every test first,
-    the cheapest first, then a second case of each, and so on."""
-    place = f"{file}:{function}"
-    ran = {
-        test
-        for test, own in reach.items()
-        if (place in own.functions if function else any(at.startswith(f"{file}:") for at in own.functions))
-    }
-    modules = {_module(test) for test in ran}
-    beside = {test for test in reach if test not in ran and _module(test) in modules}
-    return (*_spread(reach, ran, budget_s), *_spread(reach, beside, budget_s))
+    def about(self, change: Change) -> Question:
+        """Those that run it; of what is run at import, those that run anything of its file."""
+        numbers = self._numbers[change.file] if change.at_import else [change.number]
+        found = {test for number in numbers for test in self._of.get(number, ())}
+        tests = _spread(self._reach, found, self._budget_s)
+        return Question(change.number, tests, sum(self._reach[test].seconds for test in tests))
 
 
 def _spread(reach: Reach, tests: set[str], budget_s: float) -> list[str]:
+    """One case of every test first, the cheapest first, then a second case of each, and so on, for as long as the
+    budget lasts; then in an order that goes through each module once."""
     cases: dict[str, int] = defaultdict(int)
     ranked: list[tuple[int, float, str]] = []
     for test in sorted(tests, key=lambda test: reach[test].seconds):
@@ -149,15 +138,9 @@ def _spread(reach: Reach, tests: set[str], budget_s: float) -> list[str]:
         if left < 0 and chosen:
             break
         chosen.append(test)
-    return chosen
-
-
-def _module(test: str) -> str:
-    return test.partition("::")[0]
+    modules = {module: place for place, module in reversed(list(enumerate(test.partition("::")[0] for test in chosen)))}
+    return sorted(chosen, key=lambda test: modules[test.partition("::")[0]])
 
 
 def _starts_a_server(item: pytest.Item) -> bool:
-    given = getattr(item, "callspec", None)
-    if given is not None and given.params.get("each_ledger") == "postgresql":
-        return True
     return bool(_LEFT_OUT & set(getattr(item, "fixturenames", ())))

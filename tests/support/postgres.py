@@ -101,7 +101,7 @@ class Postgres:
         """The database that stands for a ledger in a folder; made when it is first asked for."""
         key = str(folder)
         if key not in self._made:
-            self._made[key] = self.database(f"ledger_{len(self._made)}")
+            self._made[key] = self.database(f"ledger_{os.getpid()}_{len(self._made)}")
         return self._made[key]
 
     def sql(self, *statements: str, database: str = "postgres") -> None:

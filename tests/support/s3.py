@@ -43,7 +43,7 @@ class S3Server:
 
     def bucket(self) -> str:
         self._made += 1
-        name = f"seedbed-tests-{self._made}"
+        name = f"seedbed-tests-{os.getpid()}-{self._made}"
         self._ask("PUT", f"/{name}")
         return name
 

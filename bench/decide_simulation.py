@@ -161,6 +161,8 @@ class Tally:
     asked: float = 0.0
     fixed_asked: float = 0.0
     real: int = 0
+    real_asked: float = 0.0
+    """Of the contests with a difference alone, as a share of what a fixed design asks for them."""
 
 
 def simulate(family: Family, n_fixed: int, difference: float, factor: float, sweeps: int) -> Tally:
@@ -174,6 +176,7 @@ def simulate(family: Family, n_fixed: int, difference: float, factor: float, swe
         tally.found += sum(word == "better" for word in told[:real])
         tally.fixed += sum(fixed_found(fixed)[:real])
         tally.real += real
+        tally.real_asked += sum(shares[:real]) * family.setting.n / n_fixed
         # The baseline goes on while any contest is open.
         tally.asked += (sum(shares) + max(shares)) * family.setting.n
         tally.fixed_asked += (len(shares) + 1) * n_fixed
@@ -192,12 +195,15 @@ def show_stopping(sweeps: int) -> None:
             "d",
             "1.5 d",
             "2 d",
+            "real contests alone, d",
+            "2 d",
         ]
     )
     for family in FAMILIES:
         made, n, difference = sized(family)
         runs = {factor: simulate(made, n, difference, factor, sweeps) for factor in (0.0, 1.0, 1.5, 2.0)}
         saved = [f"{1 - t.asked / t.fixed_asked:.0%}" for t in runs.values()]
+        alone = [f"{1 - runs[factor].real_asked / runs[factor].real:.0%}" for factor in (1.0, 2.0)]
         at_d = runs[1.0]
         line(
             family.name,
@@ -206,6 +212,7 @@ def show_stopping(sweeps: int) -> None:
             at_d.found / at_d.real,
             at_d.fixed / at_d.real,
             *saved,
+            *alone,
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,8 @@ def _servers(session: pytest.Session) -> Iterator[None]:
     with ExitStack() as stack:
         for name, make in wanted.items():
             server = stack.enter_context(make())
-            for fixture in session._fixturemanager.getfixturedefs(name, session) or ():
+            manager: Any = session._fixturemanager  # pyright: ignore[reportPrivateUsage]
+            for fixture in manager.getfixturedefs(name, session) or ():
                 fixture.cached_result = (server, None, None)
         yield
 

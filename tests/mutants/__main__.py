@@ -16,11 +16,12 @@ from pathlib import Path
 
 from tests.mutants.changes import Change, changes, judged_equivalent
 from tests.mutants.planted import PLANTED, Planted, table
-from tests.mutants.reach import Asked, read
+from tests.mutants.reach import Asked, Reach, keep, read, read_kept
 from tests.mutants.tree import ROOT, ask, changed, copied, put_switches, record, run_tests
 
 ENOUGH = 0.85
 """The share of drawn changes, those judged equivalent left out, that must be noticed."""
+_TESTS = ("tests/unit", "tests/golden")
 _NOT_ASKED = ("tests/unit/test_", "tests/unit/cli/test_docs")
 """About the tree itself, the tooling and the texts."""
 
@@ -52,13 +53,12 @@ def _noticed(root: Path, bug: Planted) -> bool:
 
 def _drawn(root: Path, arguments: argparse.Namespace) -> bool:
     known, everything = judged_equivalent(), changes(root)
-    places = [change for change in everything if arguments.only in change.file]
+    again = Path(arguments.again).read_text(encoding="utf-8") if arguments.again else None
+    places = [c for c in everything if arguments.only in c.file and (again is None or f"survived: {c.name}\n" in again)]
     chosen = random.Random(arguments.seed).sample(places, min(arguments.drawn, len(places)))
     chosen = [change for change in chosen if change.name not in known or arguments.equivalent]
     put_switches(root)
-    paths = [root / f"reach-{place}.json" for place in range(arguments.processes)]
-    record(root, _test_modules(arguments.tests), paths)
-    asked = Asked(read(paths), everything, arguments.budget)
+    asked = Asked(_reach(root, everything, arguments), everything, arguments.budget)
     survivors = _survivors(root, chosen, asked, arguments)
     killed = len(chosen) - len(survivors)
     for change in survivors:
@@ -66,6 +66,20 @@ def _drawn(root: Path, arguments: argparse.Namespace) -> bool:
     share = killed / len(chosen) if chosen else 1.0
     print(f"drawn: {killed} of {len(chosen)} noticed ({share:.0%}); judged equivalent and left out: {len(known)}")
     return share >= ENOUGH
+
+
+def _reach(root: Path, everything: Sequence[Change], arguments: argparse.Namespace) -> Reach:
+    """Which test runs what: from the record that is kept, and for tests that are named, or where none is kept, anew."""
+    path = Path(arguments.reach) if arguments.reach else None
+    kept = read_kept(path, everything) if path is not None and path.exists() else None
+    modules = _test_modules(arguments.tests or (_TESTS if kept is None else ()))
+    if kept is not None and not modules:
+        return kept
+    paths = [root / f"reach-{place}.json" for place in range(min(arguments.processes, len(modules)))]
+    record(root, modules, paths)
+    if kept is None and path is not None:
+        keep(path, everything, read(paths))
+    return {**(kept or {}), **read(paths)}
 
 
 def _survivors(root: Path, chosen: Sequence[Change], asked: Asked, arguments: argparse.Namespace) -> list[Change]:
@@ -103,7 +117,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--drawn", type=int, default=600, help="how many small changes to draw")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="only those whose rule or file contains this text")
-    parser.add_argument("--tests", nargs="*", default=["tests/unit", "tests/golden"], help="folders or modules to ask")
+    parser.add_argument("--tests", nargs="*", default=(), help="only tests of these folders or modules")
+    parser.add_argument(
+        "--reach", help="a file that keeps which test runs what; the tests of --tests are recorded anew"
+    )
+    parser.add_argument("--again", help="only the survivors that are named in this output of an earlier run")
     parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests that a change is put to")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--equivalent", action="store_true", help="ask about those judged equivalent too")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +99,23 @@ class Recorder:
 def read(paths: Iterable[Path]) -> Reach:
     told = {test: ran for path in paths for test, ran in json.loads(path.read_text(encoding="utf-8")).items()}
     return {test: Ran(seconds, frozenset(numbers)) for test, (seconds, numbers) in told.items()}
+
+
+def keep(path: Path, all_changes: Sequence[Change], reach: Reach) -> None:
+    """For a later tree, where other numbers stand for the same changes."""
+    rows = {test: (ran.seconds, sorted(ran.numbers)) for test, ran in reach.items()}
+    path.write_text(json.dumps({"changes": [change.name for change in all_changes], "tests": rows}), encoding="utf-8")
+
+
+def read_kept(path: Path, all_changes: Sequence[Change]) -> Reach:
+    told = json.loads(path.read_text(encoding="utf-8"))
+    today: dict[str, set[int]] = defaultdict(set)
+    for change in all_changes:
+        today[change.name].add(change.number)
+    return {
+        test: Ran(seconds, frozenset(n for number in numbers for n in today.get(told["changes"][number - 1], ())))
+        for test, (seconds, numbers) in told["tests"].items()
+    }
 
 
 class Asked:

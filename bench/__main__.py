@@ -1,5 +1,5 @@
-"""`python -m bench`: all benchmarks, one after the other. `python -m bench lm rag` runs those named; one alone takes its
-own options too."""
+"""`python -m bench`: all benchmarks, one after the other. `python -m bench lm rag` runs those named; one alone takes
+its own options too."""
 
 from __future__ import annotations
 

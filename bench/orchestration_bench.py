@@ -1,6 +1,7 @@
 """What Prefect and Seedbed's files cost a cell: sweeps of empty cells on threads and on Dask, cold and fully cached.
 
-Each sweep runs as a user runs it, in a process of its own, against one server in a home of its own.
+Each sweep runs as a user runs it, in a process of its own, against one server in a home of its own. Below the table
+stands what each command takes of such a sweep.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -37,6 +37,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| runner | cells | cold, s | CPU ms a cell: sweep | server | finished, s | CPU ms a cell: sweep | server |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+    told: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(ROOT / "bench" / "empty_suite.py", folder)
         environment = {
@@ -48,51 +49,62 @@ def main() -> None:
         _seedbed(["server", "start"], folder, environment)
         try:
             for kind in arguments.runners:
-                for cells in arguments.cells:
-                    _measure(kind, cells, folder, environment)
+                told += [_measure(kind, cells, folder, environment) for cells in arguments.cells]
         finally:
             _seedbed(["server", "stop"], folder, environment)
+    print(f"\n| runner | cells | {' | '.join(_COMMANDS)} |")
+    print(f"|---|---:|{'---:|' * len(_COMMANDS)}")
+    print("\n".join(told), flush=True)
 
 
-def _measure(kind: str, cells: int, folder: str, environment: dict[str, str]) -> None:
+def _measure(kind: str, cells: int, folder: str, environment: dict[str, str]) -> str:
+    """Prints what the runs cost; what the commands cost is returned."""
     config = Path(folder) / f"{kind}-{cells}.yaml"
     text = CONFIG.format(name=config.stem, seeds=list(range(cells)), kind=kind)
     config.write_text(text, encoding="utf-8")
     command = ["run", config.name, "--out", config.stem]
+    planned = _seedbed(["plan", config.name, "--out", config.stem], folder, environment)
     cold, finished = (_seedbed(command, folder, environment) for _ in range(2))
     print(f"| {kind} | {cells} | {cold.row(cells)} | {finished.row(cells)} |", flush=True)
+    after = [
+        _seedbed([name, config.stem, "--out", config.stem], folder, environment)
+        for name in ("status", "report", "verify")
+    ]
+    costs = [planned, cold, finished, *after]
+    return f"| {kind} | {cells} | {' | '.join(f'{cost.own:.1f} s, {cost.memory_mb:.0f} MB' for cost in costs)} |"
 
 
+_COMMANDS = ("plan", "run", "run again", "status", "report", "verify")
 _RECORDS_S = 5.0
 """So long the server may take to write down what it was told last."""
 
 
 class Cost(NamedTuple):
-    """Seconds that a command took, and how much CPU it and the server had of them."""
+    """Seconds that a command took, what CPU it and the server had of them, and the memory of its largest process."""
 
     took: float
     own: float
     server: float
+    memory_mb: float
 
     def row(self, cells: int) -> str:
         return f"{self.took:.1f} | {1000 * self.own / cells:.0f} | {1000 * self.server / cells:.0f}"
 
 
 def _seedbed(arguments: list[str], folder: str, environment: dict[str, str]) -> Cost:
-    began, own, server = time.perf_counter(), _of_children(), _of_server(environment)
+    began, server = time.perf_counter(), _of_server(environment)
     command = [sys.executable, "-m", "seedbed", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)  # noqa: S603
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(arguments)} ended with {done.returncode}\n{done.stderr[-2000:]}")
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=said)  # noqa: S603
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            said.seek(0)
+            raise SystemExit(f"{' '.join(arguments)} ended with {process.returncode}\n{said.read()[-2000:].decode()}")
     took = time.perf_counter() - began
     time.sleep(_RECORDS_S)
-    return Cost(took, _of_children() - own, _of_server(environment) - server)
-
-
-def _of_children() -> float:
-    """CPU seconds of all commands that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    own = used.ru_utime + used.ru_stime
+    return Cost(took, own, _of_server(environment) - server, used.ru_maxrss / 1024)
 
 
 def _of_server(environment: dict[str, str]) -> float:

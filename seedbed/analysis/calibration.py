@@ -55,7 +55,7 @@ def _trust(y: Floats, f: Floats, m: int) -> Floats:
     fold = np.arange(len(y)) % _FOLDS
     for number in range(_FOLDS):
         others = fold != number
-        if others.sum() < 2 or not (spread := float(f[others].var(ddof=1))):
+        if not (spread := float(f[others].var(ddof=1))):
             continue
         along = float(np.cov(y[others], f[others])[0, 1])
         found[fold == number] = min(1.0, max(0.0, along / ((1 + len(y) / m) * spread)))

@@ -24,7 +24,7 @@ Scores = Mapping[str, float]
 def observed_spread(base: Scores, others: list[Scores]) -> float | None:
     """Of differences from the base program, over all candidates that were scored on its examples; None where no
     candidate was, or none differs."""
-    whole = [own for own in others if len(base) > 1 and own.keys() >= base.keys()]
+    whole = [own for own in others if own.keys() >= base.keys()]
     spreads = [sample_std([own[name] - score for name, score in base.items()]) or 0.0 for own in whole]
     return math.sqrt(math.fsum(spread**2 for spread in spreads) / len(spreads)) or None if spreads else None
 

@@ -74,10 +74,7 @@ class Estimate:
         from scipy.special import stdtrit
 
         with np.errstate(invalid="ignore"):
-            half = (
-                np.where(self.degrees > 0, stdtrit(np.maximum(self.degrees, 1e-3), 0.5 + level / 2), np.inf)
-                * self.error
-            )
+            half = stdtrit(np.maximum(self.degrees, 1e-3), 0.5 + level / 2) * self.error
         half = np.where(np.isnan(half), np.inf, half)
         return np.maximum(self.mean - half, low), np.minimum(self.mean + half, high)
 
@@ -99,7 +96,7 @@ def estimate(sums: Floats, counts: Floats, low: Floats, high: Floats, weight: fl
     with np.errstate(invalid="ignore", divide="ignore"):
         total = n + 2 * w
         mean = (sums.sum(axis=0) + w * (bottom + top)) / total
-        many = np.where(clusters > 1, clusters / (clusters - 1), np.inf)
+        many = clusters / (clusters - 1)
         apart = (sums - mean * counts) / (1 - counts / n)
         ends = w * (np.square(bottom - mean) + np.square(top - mean))
         squares = np.square(apart).sum(axis=0) / many + ends * many
@@ -116,7 +113,7 @@ def plain_means(columns: Columns) -> Floats:
 
     n = columns.counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(n > 0, columns.sums.sum(axis=0) / n, np.nan)
+        return columns.sums.sum(axis=0) / n
 
 
 def by_seed(values: ArrayLike) -> Floats:

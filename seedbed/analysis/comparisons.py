@@ -148,8 +148,6 @@ def _extremes(table: ScoreTable, pairs: Sequence[Pair]) -> Mapping[int, tuple[Ex
     """By column, where answers are missing of a metric with a range."""
     import numpy as np
 
-    if all(side.missing is None for pair in pairs for side in pair):
-        return {}
     ends = np.array([ends_of(metric.range) for metric in table.declared])
     ranged = np.isfinite(ends[:, 0]) & np.isfinite(ends[:, 1])
     low, high = (np.where(ranged, ends[:, side], 0.0) for side in (0, 1))

@@ -64,7 +64,8 @@ def _missing_shift(table: ScoreTable, labels: Sequence[str], metric: Metric) -> 
     total = sum(float(share.mean()) for share in shares)
     if not total:
         return 0.0, 0
-    return (total * (high - low) if np.isfinite(high - low) else 0.0), int((np.array(shares) > 0).any(axis=0).sum())
+    length = high - low
+    return (total * length if np.isfinite(length) else 0.0), int((np.array(shares) > 0).any(axis=0).sum())
 
 
 def _composed_extremes(found: Around, shift: float) -> tuple[Extreme, Extreme]:

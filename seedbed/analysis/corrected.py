@@ -122,7 +122,7 @@ def corrected(
     n_clusters = int(present.max()) + 1
     many = n_clusters / max(1, n_clusters - 1)
     variance = many * float(np.square(np.bincount(present, part)).sum()) / n**2
-    few = k / max(1, k - 1)
+    few = k / (k - 1)
     drawn = few * float(((1 - chances[has]) * np.square(weight * (rest - among_open))).sum()) / n**2
     drawn = min(drawn, variance)
     own = np.bincount(present[has], weight)
@@ -149,7 +149,7 @@ def _trust(y: Floats, f: Floats, weight: Floats, clusters: Ints) -> Floats:
     for number in range(_FOLDS):
         others = fold != number
         own = weight[others]
-        if others.sum() < 2 or not own.sum():
+        if not others.any():
             continue
         a, b = y[others], f[others]
         a, b = a - np.average(a, weights=own), b - np.average(b, weights=own)
@@ -178,11 +178,10 @@ def labels_to_settle(found: Corrected, margin: float, alpha: float = 0.05) -> in
     import numpy as np
     from scipy.special import stdtrit
 
-    most = max(found.n_labels, found.n_open)
-    k = np.arange(found.n_labels, most + 1)
-    left = (1 - k / most) / max(1e-12, 1 - found.n_labels / most) if most > found.n_labels else np.ones(1)
+    k = np.arange(found.n_labels, found.n_open + 1)
+    left = np.linspace(1.0, 0.0, len(k))
     error = np.sqrt(found.fixed + found.by_labels * found.n_labels / k * left)
-    degrees = np.minimum(np.maximum(1.0, k - 2.0), found.most_degrees)
+    degrees = np.minimum(k - 2.0, found.most_degrees)
     half = stdtrit(np.where(k == found.n_labels, found.degrees, degrees), 1 - alpha / 2) * error
     decided = (np.abs(found.mean) > half) | (np.abs(found.mean) + half <= margin)
     return int(k[np.argmax(decided)] - found.n_labels) if decided.any() else None

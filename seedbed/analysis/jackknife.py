@@ -88,8 +88,7 @@ class Jackknife:
         self, value: float | None, parts: Sequence[float | None], ends: tuple[float, float], *, difference: bool
     ) -> Around | None:
         known = [part for part in parts if part is not None]
-        blocks = len(parts)
-        if value is None or len(known) < blocks or blocks < 2:
+        if value is None or len(known) < len(parts):
             return None
         return around(value, known, self.n_samples, ends, difference=difference)
 
@@ -105,7 +104,7 @@ def around(
     centre = math.fsum(parts) / blocks
     error = math.sqrt((blocks - 1) / blocks * math.fsum((part - centre) ** 2 for part in parts))
     moved = np.array([value - (blocks - 1) * (part - centre) for part in parts])[:, None]
-    counts = np.full((blocks, 1), n_samples / blocks)
+    counts = np.full_like(moved, n_samples / blocks)
     bottom, top = np.array([ends[0]]), np.array([ends[1]])
     made = estimate(moved * counts, counts, bottom, top)
     low, high = made.interval(bottom, top) if difference else mean_ends(moved * counts, counts, bottom, top)

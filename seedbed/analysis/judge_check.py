@@ -249,7 +249,8 @@ def _labelled(rows: Sequence[Row]) -> tuple[Floats, Floats, Floats, Ints]:
         for own in [~(_nan(taken, system.labels) | _is_nan(system.judged) | system.by_rule)]
     ]
     if not parts:
-        return np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
+        none = np.zeros(0)
+        return none, none, none, none.astype(np.int64)
     y, f, w, at = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return y, f, w, at
 

@@ -53,8 +53,8 @@ class CorrectedContest:
     """Whether the verdict is the same; None where it cannot be said."""
     more_labels: int | None
     """How many further labelled samples would settle it, if the rest are like these; None where no number would."""
-    margin: float = 0.0
-    higher_is_better: bool | None = True
+    margin: float
+    higher_is_better: bool | None
     reason: str | None = None
 
 

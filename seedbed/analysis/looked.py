@@ -35,8 +35,7 @@ def _reached(looked: Looked, p: float) -> float:
 
 def _wider(m: Measured, c: Comparison, looked: Looked) -> Comparison:
     """As much wider as the limit of its look is further out than that of a single one."""
-    if c.difference is None:
-        return c
+    assert c.difference is not None
     factor, most = _further(m, look_level(looked.looks, looked.number, ALPHA)), m.most
     low = None if c.ci_low is None else max(-most, c.difference - (c.difference - c.ci_low) * factor)
     high = None if c.ci_high is None else min(most, c.difference + (c.ci_high - c.difference) * factor)

@@ -110,7 +110,7 @@ def _demand(parts: Parts, pilot: Pilot, clusters: float, seeds: int) -> float:
     truly = math.sqrt(over_samples**2 + parts.seeds / s)
     a, b = s * parts.samples + parts.rest, c * parts.seeds + parts.rest
     spread = a**2 / (c - 1) + b**2 / (s - 1)
-    degrees = (a + b) ** 2 / spread if spread else c - 1
+    degrees = (a + b) ** 2 / spread if spread else math.inf
     # What sample and seed do not explain is in both mean squares: the test's error is larger than the true one.
     errors = ((over_samples, c - 1), (math.sqrt((a + b) / (c * s)), degrees), (math.sqrt(b / (c * s)), s - 1))
     return max(_demanded(df, pilot.level, error, truly) for error, df in errors)
@@ -132,9 +132,11 @@ def _at(parts: Parts, level: float) -> Parts:
     from scipy.special import chdtri
 
     def scale(degrees: int) -> float:
-        return degrees / float(chdtri(degrees, 1 - level)) if degrees > 0 else 1.0
+        return degrees / float(chdtri(degrees, 1 - level))
 
-    of_samples, of_seeds = scale(parts.clusters - 1), scale(parts.pilot_seeds - 1)
+    of_samples = scale(parts.clusters - 1)
+    found = replace(parts, samples=parts.samples * of_samples, rest=parts.rest * of_samples, seeds=0.0)
+    if parts.pilot_seeds < 2:
+        return found
     between = parts.clusters * parts.seeds + parts.rest
-    seeds = max(0.0, (between * of_seeds - parts.rest) / parts.clusters) if parts.pilot_seeds > 1 else 0.0
-    return replace(parts, samples=parts.samples * of_samples, rest=parts.rest * of_samples, seeds=seeds)
+    return replace(found, seeds=max(0.0, (between * scale(parts.pilot_seeds - 1) - parts.rest) / parts.clusters))

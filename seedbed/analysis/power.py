@@ -67,7 +67,7 @@ def _demand(error: float, degrees: float, deviation: float | None, level: float,
     from scipy.special import gammaincinv, nctdtrinc, stdtrit
 
     spread = error if deviation is None else deviation
-    if not spread > 0 or not error > 0:
+    if not spread > 0:
         return spread
     limit = float(stdtrit(degrees, 1 - level / 2)) * error / spread
     if degrees > _MANY_DEGREES:
@@ -112,7 +112,7 @@ def _of_mcnemar(sized: Sized, level: float, power: float) -> float | None:
     ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
     def reached(difference: float) -> float:
-        differing = min(1.0, max(seen, difference))
+        differing = max(seen, difference)
         share = np.exp(ways + xlogy(k, differing) + xlog1py(n - k, -differing))
         chance = 0.5 - 0.5 * difference / differing
         tails = bdtr(lost, k, chance) + bdtr(lost, k, 1 - chance)

@@ -112,7 +112,7 @@ def _filled(differences: Floats) -> tuple[Floats, NDArray[np.bool_], NDArray[np.
     n_rows, n_columns = np.maximum(rows.sum(axis=0), 1), np.maximum(columns.sum(axis=0), 1)
     for _ in range(0 if known.sum() == wanted.sum() else _ROUNDS):
         of_row = values.sum(axis=1, keepdims=True) / n_columns
-        of_seed = values.sum(axis=0, keepdims=True) / n_rows
+        of_seed = values.sum(axis=0) / n_rows
         expected = of_row + of_seed - values.sum(axis=(0, 1)) / (n_rows * n_columns)
         values = np.where(known, values, np.where(wanted, expected, 0.0))
     return values, rows, columns

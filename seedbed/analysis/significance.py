@@ -52,7 +52,7 @@ def sign_flip_p(sums: Floats, rng: int | np.random.Generator = 0, flips: int = F
     differing = (sums != 0).sum(axis=0)
     many = [column for column, n in enumerate(differing.tolist()) if n > EXACT_CLUSTERS]
     for column, n in enumerate(differing.tolist()):
-        if 0 < n <= EXACT_CLUSTERS:
+        if n <= EXACT_CLUSTERS:
             found[column] = _exact_p(sums[sums[:, column] != 0, column])
     if many:
         chosen = sums[:, many]

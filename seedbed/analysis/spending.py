@@ -82,7 +82,7 @@ def _table(looks: int) -> tuple[Floats, Floats]:
     common = 0.05 / np.arange(1, _FAMILIES + 1)
     levels = np.unique(np.concatenate([np.geomspace(_LEAST, _MOST, _GRID), np.linspace(0.1, 0.95, 18), common]))
     limits = np.array([boundaries(looks, float(level)) for level in levels]).T
-    # np.interp wants its places in order; rounding must not break it.
+    # np.interp wants its places in order; from a level of about 0.95 on the limits of later looks rise again.
     return levels, np.minimum.accumulate(limits, axis=1)
 
 

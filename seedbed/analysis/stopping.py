@@ -24,8 +24,8 @@ class Sequential:
     """A design: the difference that matters, how often is looked, and the level over all looks together."""
 
     difference: float
-    looks: int = 10
-    alpha: float = 0.05
+    looks: int
+    alpha: float
 
     def look(self, system_so_far: ArrayLike, baseline_so_far: ArrayLike, total: int) -> Decision:
         """What the samples so far, of `total` planned, decide. Whole samples (or clusters' means) in a random order
@@ -45,7 +45,7 @@ class Sequential:
             # All differ alike, or none does: nothing says what the next would do but the last look.
             return "go on" if number < self.looks else "futile"
         tail = float(stdtr(n - 1, -abs(mean / error)))
-        z = math.copysign(-float(ndtri(tail)) if tail > 0 else math.inf, mean)
+        z = math.copysign(float(ndtri(tail)), mean)
         limits = boundaries(self.looks, self.alpha)
         if abs(z) >= limits[number - 1]:
             return "better" if z > 0 else "worse"

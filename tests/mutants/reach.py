@@ -151,10 +151,9 @@ def _spread(reach: Reach, tests: set[str], budget_s: float) -> list[str]:
         cases[name] += 1
     chosen, left = list[str](), budget_s
     for _, seconds, test in sorted(ranked):
-        left -= seconds
-        if left < 0 and chosen:
-            break
-        chosen.append(test)
+        if seconds <= left or not chosen:
+            chosen.append(test)
+            left -= seconds
     modules = {module: place for place, module in reversed(list(enumerate(test.partition("::")[0] for test in chosen)))}
     return sorted(chosen, key=lambda test: modules[test.partition("::")[0]])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seedbed.analysis import bootstrap
-from seedbed.analysis.bootstrap import cluster_bootstraps, points_only
+from seedbed.analysis.bootstrap import cluster_bootstraps, only_points, points_only
 from seedbed.analysis.intervals import Interval
 from seedbed.analysis.means import mean
 
@@ -88,3 +88,47 @@ def test_a_figure_that_most_resamples_do_not_define_has_no_interval(undefined: f
 
     found = cluster_bootstraps({"a": (1.0,), "b": (2.0,)}, figures)
     assert (found["figure"] is not None) is says
+
+
+def test_after_points_only_there_are_intervals_again() -> None:
+    with points_only():
+        with points_only():
+            assert only_points()
+        assert only_points()
+    assert not only_points()
+    assert _interval({"a": [1], "b": [0]}) == Interval(0.0, 1.0)
+
+
+def test_without_a_word_of_it_the_seed_is_0_and_the_resamples_are_a_thousand_at_95_percent() -> None:
+    sums = {f"c{i}": (float(i**2), 1.0) for i in range(9)}
+    drawn = np.random.default_rng(0).integers(9, size=(1000, 9))
+    shares = np.array([sum(i**2 for i in row) / 9 for row in drawn.tolist()])
+    found = cluster_bootstraps(sums, _share)["share"]
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(shares, (0.025, 0.975))))
+    ninety = cluster_bootstraps(sums, _share, confidence=0.9)["share"]
+    assert ninety is not None
+    assert (ninety.low, ninety.high) == pytest.approx(tuple(np.quantile(shares, (0.05, 0.95))))
+
+
+def test_weights_that_others_are_given_too_cannot_be_written_to() -> None:
+    (weights,) = bootstrap.resampled_weights(3, 5, 10)
+    with pytest.raises(ValueError, match="read-only"):
+        weights[0, 0] = 9.0
+    assert weights.sum(axis=1).tolist() == [3.0] * 10
+
+
+def test_a_figure_that_just_half_of_the_resamples_define_has_an_interval() -> None:
+    def figures(sums: Any) -> dict[str, Any]:
+        return {"half": np.where(np.arange(len(sums)) % 2, 1.0, np.nan)}
+
+    assert cluster_bootstraps({"a": (1.0,), "b": (2.0,)}, figures)["half"] == Interval(1.0, 1.0)
+
+
+def test_portions_are_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "BLOCK", 100)
+    assert list(bootstrap.blocks(10, 25)) == [4, 4, 2]
+    assert list(bootstrap.blocks(3, 25)) == [3]
+    assert list(bootstrap.blocks(3, 101)) == [1, 1, 1]
+    assert list(bootstrap.blocks(150, 1)) == [100, 50]
+    assert list(bootstrap.blocks(150, 0)) == [100, 50], "nothing takes no room"

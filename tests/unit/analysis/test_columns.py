@@ -42,6 +42,7 @@ def test_clusters_are_added_up_and_what_is_missing_counts_nowhere() -> None:
     assert made.n_clusters.tolist() == [2, 2]
     assert made.defined(1) == [5, 7]
     assert made.column(1).sums.tolist() == [[5], [7]]
+    assert made.column(0).counts.tolist() == [[1], [2]]
 
 
 def test_samples_of_their_own_stand_in_the_order_of_their_clusters() -> None:
@@ -97,10 +98,31 @@ def test_one_cluster_shows_no_spread() -> None:
     assert math.isfinite(estimate(two.sums, two.counts, *ends(0.0, 1.0), 1.0).error[0])
 
 
-def test_values_that_are_all_alike_say_nothing_of_their_spread_unless_there_are_ends() -> None:
-    made = of([0.5] * 6)
+@pytest.mark.parametrize("value", [0.5, 0.0])
+def test_values_that_are_all_alike_say_nothing_of_their_spread_unless_there_are_ends(value: float) -> None:
+    made = of([value] * 6)
     assert estimate(made.sums, made.counts, *ends(-math.inf, math.inf), 1.0).error[0] == math.inf
     assert 0 < estimate(made.sums, made.counts, *ends(0.0, 1.0), 1.0).error[0] < 1
+
+
+@pytest.mark.parametrize("high", [1.0, math.inf])
+def test_two_clusters_leave_one_degree_of_freedom_and_one_without_a_value_is_none(high: float) -> None:
+    made = of([0.4, 0.5, NAN, 0.6, 0.7], [0, 0, 1, 2, 2])
+    without = of([0.4, 0.5, 0.6, 0.7], [0, 0, 1, 1])
+    found, expected = (estimate(own.sums, own.counts, *ends(0.0, high)) for own in (made, without))
+    assert found.degrees[0] == 1.0
+    assert found.error[0] == expected.error[0]
+    low, top = found.interval(*ends(-math.inf, math.inf))
+    half = stats.t.ppf(0.975, 1) * found.error[0]
+    assert (low[0], top[0]) == pytest.approx((found.mean[0] - half, found.mean[0] + half))
+
+
+@pytest.mark.parametrize("scale", [1e6, 1.0, 1e-6])
+def test_what_rounding_leaves_is_no_spread_and_a_small_one_is(scale: float) -> None:
+    rounded, apart = of([scale * (0.1 + 0.2), scale * 0.3] * 3), of([scale * 0.3, scale * 0.31] * 3)
+    none, some = (estimate(own.sums, own.counts, *ends(0.0, math.inf)).error[0] for own in (rounded, apart))
+    assert none == math.inf
+    assert some == pytest.approx(scale * 0.005 / math.sqrt(5))
 
 
 @pytest.mark.parametrize("level", [0.95, 0.99])

@@ -59,7 +59,8 @@ def test_a_comparison_is_filled_from_the_jackknife() -> None:
     assert own.margin == pytest.approx(0.1)
     assert (found.most, found.spread, found.extremes) == (2.0, None, ())
     assert found.sized is not None
-    assert (found.sized.n, found.sized.n_clusters, found.sized.most, found.sized.test) == (N, BLOCKS, 2.0, "t")
+    assert (found.sized.n, found.sized.n_clusters, found.sized.n_differ) == (N, BLOCKS, BLOCKS)
+    assert (found.sized.step, found.sized.most, found.sized.test) == (2.0, 2.0, "t")
     assert found.sized.errors == [(float(around.estimate.error[0]), float(around.estimate.degrees[0]))]
 
 
@@ -83,12 +84,12 @@ def test_what_is_missing_on_either_side_could_move_the_figure() -> None:
     share = np.zeros((N, 2))
     share[0, 1] = 1.0
     other = np.zeros((N, 2))
-    other[:2, 1] = 0.5
+    other[2:4, 1] = 0.5
     found = compared(table(missing={"own": share, "base": other}))
     plain = compared(table()).comparison
     assert plain.ci_low is not None
     assert plain.ci_high is not None
-    assert found.comparison.n_missing == 2
+    assert found.comparison.n_missing == 3
     shift = (1 / N + 1 / N) * 2.0
     low, high = found.extremes
     assert (low.difference, high.difference) == pytest.approx((0.2 - shift, 0.2 + shift))

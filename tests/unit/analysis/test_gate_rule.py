@@ -101,8 +101,13 @@ def test_at_its_limits_the_gate_passes_and_just_beyond_it_does_not() -> None:
 
 
 def _spread(mean: float, between_seeds: float, seeds: float = 4.0) -> SeedSpread:
-    values = (mean, 1.0, between_seeds, 50.0, seeds)
-    return SeedSpread(*(np.array([value]) for value in values))
+    return SeedSpread(
+        mean=np.array([mean]),
+        between_clusters=np.array([1.0]),
+        between_seeds=np.array([between_seeds]),
+        clusters=np.array([50.0]),
+        seeds=np.array([seeds]),
+    )
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -153,3 +158,31 @@ def test_samples_to_decide_grow_with_the_square_of_the_width(
 
 def test_a_night_without_any_pair_is_inconclusive() -> None:
     assert gate_verdict([math.nan, 1.0], [1.0, math.nan], min_effect=0.5) == "inconclusive"
+
+
+@pytest.mark.parametrize("ends", [(1.0, 5.0), (-2.0, 2.0), (4.0, 8.0)])
+def test_a_bound_grows_with_the_length_of_the_range_wherever_it_lies(ends: tuple[float, float]) -> None:
+    differences = RNG(8).normal(0, 0.2, 50)[:, None].clip(-1, 1)
+    small, large = (Columns.of(scale * differences, np.arange(50)) for scale in (1, 4))
+    expected = lower_bound(small, (0.0, 1.0))
+    found = lower_bound(large, ends)
+    assert (found.difference, found.lowest) == pytest.approx((4 * expected.difference, 4 * expected.lowest))
+
+
+def test_one_sample_more_is_the_least_that_is_asked_for() -> None:
+    assert LowerBound(difference=0.1, lowest=0.09, n=100, half=0.01).samples_to_decide(0.1) == 101
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_several_seeds_on_either_side_make_no_rate_of_single_samples(turned: bool) -> None:
+    """Ten losses of a whole answer weigh more than five gains of half a one; by numbers alone it would be 10 to 5."""
+    single = np.zeros(60)
+    single[:10] = 1.0
+    seeds = np.zeros((60, 2))
+    seeds[10:15, 0] = 1.0
+    if turned:
+        assert gate_verdict(1 - single, 1 - seeds, kind="rate", min_effect=0.05) == "fail"
+    else:
+        assert gate_verdict(seeds, single, kind="rate", min_effect=0.05) == "fail"
+    alone = seeds.max(axis=1)
+    assert gate_verdict(alone, single, kind="rate", min_effect=0.05) == "inconclusive"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_an_interval_scales_with_the_range() -> None:
 
 def test_clusters_make_it_wider_as_their_number_asks() -> None:
     values = np.repeat([0.0, 1.0] * 5, 6)
-    _, low, high = mean_interval(values, clusters=np.repeat(np.arange(10), 6))
+    _, low, high = mean_interval(values, clusters=np.repeat(np.arange(10), 6).tolist())
     assert high - low > 2 * (mean_interval(values)[2] - mean_interval(values)[1])
 
 
@@ -147,3 +148,28 @@ def test_unequal_clusters_widen_it_as_leaving_one_out_does() -> None:
 def test_a_cluster_a_sample_is_asked_for() -> None:
     with pytest.raises(ValueError, match="2 for 3 samples"):
         mean_interval([1.0, 0.0, 1.0], clusters=["a", "b"])
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 2), (1, 2), (2, 2), (0, 40), (1, 40), (39, 40), (40, 40)])
+def test_wilsons_interval_is_scipys_and_ends_at_the_ends(k: int, n: int, confidence: float) -> None:
+    found = wilson(k, n, confidence)
+    assert found is not None
+    expected = stats.binomtest(k, n).proportion_ci(confidence, method="wilson")
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert (found.low == 0, found.high == 1) == (k == 0, k == n)
+
+
+def test_wilson_refuses_hits_below_nothing() -> None:
+    with pytest.raises(ValueError, match="-1 of 2"):
+        wilson(-1, 2)
+
+
+@pytest.mark.parametrize("kind", ["mean", "rate"])
+@pytest.mark.parametrize(("n", "widened"), [(29, True), (30, False), (31, False)])
+def test_from_thirty_samples_on_wilsons_shape_stands_alone(n: int, widened: bool, kind: Any) -> None:
+    """Student's with a pseudo-sample at each end reaches down to 0 where one of so few is a hit; Wilson's does not."""
+    _, low, high = mean_interval([1.0] + [0.0] * (n - 1), kind=kind)
+    assert (low == 0) is widened
+    alone = stats.binomtest(1, n).proportion_ci(method="wilson")
+    assert ((low, high) == pytest.approx((alone.low, alone.high))) is (kind == "rate" and not widened)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 from seedbed.analysis.contests import Decision, Figures, Looked
@@ -9,7 +12,7 @@ from seedbed.analysis.looked import account_for_looks
 from seedbed.analysis.measured import Measured
 from seedbed.analysis.power import Sized
 from seedbed.analysis.results import Comparison
-from seedbed.analysis.spending import boundaries, look_level
+from seedbed.analysis.spending import boundaries, look_level, reached_level
 
 
 def _looked(asked: int = 160, decision: Decision = "better", z: float = 3.2) -> Looked:
@@ -70,3 +73,73 @@ def test_an_interval_over_few_seeds_grows_with_their_degrees_of_freedom() -> Non
     factor = stats.t.ppf(1 - level / 2, 4) / stats.t.ppf(0.975, 4)
     assert c.ci_high == pytest.approx(0.1 + 0.06 * factor, abs=1e-4)
     assert factor > 1.5 * boundaries(10, 0.05)[3] / 1.96, "far more than over many samples"
+
+
+def test_where_nobody_looked_or_nothing_is_known_only_the_words_are_added() -> None:
+    measured = _measured()
+    unseen = Looked("f1", 10, [], "go on", 0, 400)
+    assert account_for_looks(measured, unseen) == replace(
+        measured, comparison=replace(measured.comparison, stopped="open after 0 of 400")
+    )
+    unknown = Measured(replace(measured.comparison, difference=None, ci_low=None, ci_high=None, p=None, test=None))
+    said = account_for_looks(unknown, _looked()).comparison
+    assert said == replace(unknown.comparison, stopped="stopped at 160 of 400: decided (better)")
+
+
+def test_looks_that_could_make_no_test_leave_no_p() -> None:
+    blind = replace(_looked(), seen=[Figures(40, 40, 0.1, None, None)] * 4)
+    own = account_for_looks(_measured(), blind).comparison
+    assert (own.p, own.test) == (None, None)
+    other = replace(_measured("em").comparison, p=None, test=None)
+    assert account_for_looks(Measured(other, most=1.0), _looked()).comparison.p is None
+
+
+@pytest.mark.parametrize("p", [0.03, 1e-5])
+def test_a_p_at_a_look_is_the_level_whose_limit_it_meets(p: float) -> None:
+    from scipy import stats
+
+    expected = float(reached_level(10, 4, stats.norm.isf(p / 2)))
+    assert account_for_looks(_measured("em", p), _looked()).comparison.p == pytest.approx(expected)
+
+
+def test_a_p_of_nothing_is_the_least_that_is_told() -> None:
+    assert account_for_looks(_measured("em", 0.0), _looked()).comparison.p == pytest.approx(1e-8)
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(160, False), (399, False), (400, True)])
+def test_what_could_have_been_found_is_said_where_all_were_asked(asked: int, kept: bool) -> None:
+    sized = Sized(160, 160, 160, 1.0, [(0.01, 159.0)], 1.0)
+    measured = Measured(_measured().comparison, sized, most=1.0)
+    assert (account_for_looks(measured, _looked(asked)).sized is sized) is kept
+
+
+@pytest.mark.parametrize(
+    ("errors", "n_clusters", "degrees"),
+    [
+        (None, 160, 159), (None, 3, 2), (None, 2, 1), (None, 1, 1), (None, 0, 1),
+        ([], 3, 2), ([(math.inf, 4.0), (0.0, 1.0)], 3, 2), ([(math.inf, 2.0), (2.5, 7.0), (0.0, 1.0)], 3, 7),
+    ],
+)  # fmt: skip
+def test_an_interval_grows_as_students_t_does_from_a_single_look_to_this_one(
+    errors: list[tuple[float, float]] | None, n_clusters: int, degrees: int
+) -> None:
+    """By the degrees of freedom of its errors, or where none is known of its clusters."""
+    from scipy import stats
+
+    sized = None if errors is None else Sized(160, 160, 160, 1.0, errors, 1.0)
+    measured = Measured(replace(_measured().comparison, n_clusters=n_clusters, ci_low=0.07, ci_high=0.15), sized, 1e9)
+    factor = stats.t.isf(look_level(10, 4, 0.05) / 2, degrees) / stats.t.isf(0.025, degrees)
+    c = account_for_looks(measured, _looked()).comparison
+    assert (c.ci_low, c.ci_high) == pytest.approx((0.1 - 0.03 * factor, 0.1 + 0.05 * factor))
+
+
+def test_an_end_that_is_not_known_stays_so_and_the_lower_one_stays_in_the_range_too() -> None:
+    measured = _measured()
+    open_ended = Measured(replace(measured.comparison, ci_low=None, ci_high=None), most=1.0)
+    c = account_for_looks(open_ended, _looked()).comparison
+    assert (c.ci_low, c.ci_high) == (None, None)
+    below = replace(measured.comparison, difference=-0.1, ci_low=-0.16, ci_high=-0.04)
+    assert account_for_looks(Measured(below, most=0.15), _looked()).comparison.ci_low == -0.15
+    endless = replace(measured.comparison, ci_low=-math.inf, ci_high=math.inf)
+    c = account_for_looks(Measured(endless), _looked()).comparison
+    assert (c.ci_low, c.ci_high) == (None, None)

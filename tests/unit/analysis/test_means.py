@@ -36,3 +36,16 @@ def test_the_interval_over_seeds_stays_in_the_range() -> None:
 def test_a_seed_without_the_figure_is_left_out_and_not_counted() -> None:
     figure = over_seeds([1.0, None, 3.0])
     assert (figure.mean, figure.n_seeds) == (2.0, 2)
+
+
+def test_two_values_have_a_spread_and_an_interval() -> None:
+    """t(0.975, 1) = 12.7062, times the spread of root 2 over the root of 2."""
+    assert sample_std([1.0, 3.0]) == pytest.approx(2**0.5)
+    figure = over_seeds([1.0, 3.0])
+    assert (figure.mean, figure.std, figure.n_seeds) == (2.0, pytest.approx(2**0.5), 2)
+    assert (figure.ci_low, figure.ci_high) == pytest.approx((2.0 - 12.7062047, 2.0 + 12.7062047))
+
+
+def test_the_interval_over_seeds_is_cut_at_both_ends_of_the_range() -> None:
+    figure = over_seeds([1.0, 3.0], (0.5, 5.0))
+    assert (figure.ci_low, figure.ci_high) == (0.5, 5.0)

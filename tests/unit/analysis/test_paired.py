@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,18 @@ import pytest
 from scipy import stats
 
 from seedbed.analysis import compare_paired
-from seedbed.analysis.columns import Columns
+from seedbed.analysis.columns import Columns, estimate
 from seedbed.analysis.intervals import mean_interval
-from seedbed.analysis.paired import difference_ends, effect_size, paired_columns
+from seedbed.analysis.paired import (
+    difference_ends,
+    effect_size,
+    finite,
+    mcnemar_applies,
+    paired_columns,
+    sample_p,
+    tidy,
+)
+from seedbed.analysis.power import detectable
 from seedbed.analysis.seeds import seed_spread
 
 RNG = np.random.default_rng
@@ -82,14 +93,14 @@ def test_ties_have_an_interval_with_width_and_something_detectable() -> None:
 
 def test_five_clusters_can_never_show_anything() -> None:
     own, base = RNG(2).random(60) + 0.5, RNG(3).random(60)
-    found = compare_paired(own, base, clusters=np.repeat(np.arange(5), 12), value_range=(0, 2))
+    found = compare_paired(own, base, clusters=np.repeat(np.arange(5), 12).tolist(), value_range=(0, 2))
     assert found.p == 0.0625
     assert found.detectable is None
 
 
 def test_six_clusters_can_but_not_among_five_tests() -> None:
     own, base = RNG(2).random(60), RNG(3).random(60)
-    clusters = np.repeat(np.arange(6), 10)
+    clusters = np.repeat(np.arange(6), 10).tolist()
     assert compare_paired(own, base, clusters=clusters).detectable is not None
     assert compare_paired(own, base, clusters=clusters, tests_in_family=5).detectable is None
 
@@ -118,8 +129,8 @@ def test_samples_and_seeds_together_are_the_formula() -> None:
     df = (a + b) ** 2 / (a * a / (c - 1) + b * b / (s - 1))
     p_both = 2 * stats.t.sf(mean / math.sqrt(v), df)
     p_seeds = 2 * stats.t.sf(mean / math.sqrt(b / (c * s)), s - 1)
-    over_samples = compare_paired(differences, np.zeros((12, 1)), clusters=clusters)
-    found = compare_paired(differences, np.zeros((12, 1)), clusters=clusters, seed_changes_system=True)
+    over_samples = compare_paired(differences, np.zeros((12, 1)), clusters=clusters.tolist())
+    found = compare_paired(differences, np.zeros((12, 1)), clusters=clusters.tolist(), seed_changes_system=True)
     assert found.p == pytest.approx(max(p_both, p_seeds, over_samples.p or 0))
     halves = [stats.t.ppf(0.975, df) * math.sqrt(v), stats.t.ppf(0.975, s - 1) * math.sqrt(b / (c * s))]
     assert (found.ci_low, found.ci_high) == pytest.approx((max(-1, mean - max(halves)), min(1, mean + max(halves))))
@@ -147,9 +158,9 @@ def _false_alarms(seed_sd: float, n: int = 200, seeds: int = 3, sweeps: int = 30
     own, base = (rng.random((n, seeds, sweeps)) < chance for chance in (np.clip(ease + shift, 0, 1), ease))
     differences, clusters = own.astype(float) - base, np.arange(n)
     columns: Any = Columns.of(differences.mean(axis=1), clusters)
-    arguments: Any = ([(0.0, 1.0)] * sweeps, [False] * sweeps)
-    naive = paired_columns(columns, *arguments, flips=499)
-    honest = paired_columns(columns, *arguments, seed_spread(differences, clusters), flips=499)
+    ranges, exact = [(0.0, 1.0)] * sweeps, [False] * sweeps
+    naive = paired_columns(columns, ranges, exact, flips=499)
+    honest = paired_columns(columns, ranges, exact, seed_spread(differences, clusters), flips=499)
     return float((naive.p < 0.05).mean()), float((honest.p < 0.05).mean())
 
 
@@ -172,3 +183,109 @@ def test_the_effect_size_is_the_mean_in_standard_deviations() -> None:
     assert effect_size([1.0, 1.0]) is None
     assert effect_size([1.0, 3.0]) == pytest.approx(math.sqrt(2))
     assert effect_size([1.0]) is None
+
+
+def test_a_baseline_of_several_seeds_may_be_held_against_one_column() -> None:
+    own, base = np.array([[0.5], [0.7], [0.9]]), np.array([[0.1, 0.3], [0.2, 0.4], [0.6, 0.8]])
+    found = compare_paired(own, base)
+    assert (found.difference, found.n_seeds) == (pytest.approx(0.3), 2)
+
+
+def test_two_clusters_are_tested_and_without_any_pair_nothing_is_known() -> None:
+    assert compare_paired([0.5, 0.9], [0.1, 0.2]).p == 1 / 2
+    nothing = compare_paired([np.nan, 0.5], [0.5, np.nan])
+    assert (nothing.p, nothing.detectable, nothing.n, nothing.n_clusters) == (None, None, 0, 0)
+    assert math.isnan(nothing.difference)
+    assert math.isnan(nothing.ci_low)
+    assert math.isnan(nothing.ci_high)
+
+
+def test_random_signs_are_the_same_each_time() -> None:
+    own, base = RNG(2).random(30), RNG(3).random(30)
+    p = compare_paired(own, base).p
+    assert p == compare_paired(own, base, rng=0).p != compare_paired(own, base, rng=1).p
+    columns = Columns.of((own - base)[:, None], np.arange(30))
+    assert paired_columns(columns, [(0.0, 1.0)], [False]).p.tolist() == [p]
+    assert sample_p(columns, [False]).tolist() == [p]
+    assert sample_p(columns, [False], flips=99)[0] == pytest.approx(p, abs=0.15)
+
+
+@pytest.mark.parametrize(("tests", "level"), [(0, 0.05), (1, 0.05), (2, 0.025), (5, 0.01)])
+def test_what_is_detectable_is_at_the_level_that_the_family_leaves(tests: int, level: float) -> None:
+    own, base = RNG(4).random(40), RNG(5).random(40)
+    columns = paired_columns(Columns.of((own - base)[:, None], np.arange(40)), [(0.0, 1.0)], [False])
+    expected = detectable(columns.sized(0), level)
+    assert compare_paired(own, base, tests_in_family=tests).detectable == expected is not None
+
+
+def _two_columns() -> tuple[Columns, np.ndarray]:
+    """Three clusters of two samples; the second column lacks one sample, and its last cluster is a tie."""
+    values = np.array([[0.5, 1.0], [0.1, 1.0], [0.2, -1.0], [0.0, np.nan], [-0.4, 0.5], [0.2, -0.5]])
+    return Columns.of(values, np.repeat(np.arange(3), 2)), values
+
+
+def test_what_the_power_depends_on_is_counted_column_by_column() -> None:
+    columns, _ = _two_columns()
+    found = paired_columns(columns, [(0.0, 1.0), (0.0, 2.0)], [False, False])
+    first, second = found.sized(0), found.sized(1)
+    assert (first.n, first.n_clusters, first.n_differ, first.most, first.test) == (6, 3, 3, 1.0, "flips")
+    assert (second.n, second.n_clusters, second.n_differ, second.most, second.test) == (5, 3, 2, 2.0, "flips")
+    assert first.step == pytest.approx((0.6 + 0.2 + 0.2) / 3 * 3 / 6)
+    assert second.step == pytest.approx((2.0 + 1.0) / 2 * 3 / 5)
+    plain = estimate(columns.sums, columns.counts, np.full(2, -9.0), np.full(2, 9.0), 0.0)
+    assert second.errors == [(float(plain.error[1]), float(plain.degrees[1]))]
+    assert (first.deviation, second.deviation) == (None, None)
+
+
+def test_ties_alone_would_move_the_mean_by_the_whole_range() -> None:
+    tied = paired_columns(Columns.of(np.zeros((4, 1)), np.arange(4)), [(0.0, 3.0)], [False]).sized(0)
+    assert (tied.n_differ, tied.step) == (0, 3.0)
+
+
+def test_over_seeds_the_errors_and_the_deviation_are_those_of_the_seeds_too() -> None:
+    cube = RNG(6).normal(0.1, 0.3, (8, 3, 2))
+    columns, spread = Columns.of(cube.mean(axis=1), np.arange(8)), seed_spread(cube, np.arange(8))
+    own = paired_columns(columns, [(0.0, 1.0)] * 2, [False] * 2, spread).sized(1)
+    assert own.errors[1:] == [(float(error[1]), float(degrees[1])) for error, degrees in spread.errors()]
+    assert len(own.errors) == 3
+    assert spread.deviation is not None
+    assert own.deviation == spread.deviation[1]
+    unknown = paired_columns(columns, [(0.0, 1.0)] * 2, [False] * 2, replace(spread, rest=None)).sized(1)
+    assert unknown.deviation is None
+
+
+@pytest.mark.parametrize(
+    ("exact", "over_seeds", "test"),
+    [(True, False, "mcnemar"), (True, True, "flips"), (False, False, "flips"), (False, True, "flips")],
+)
+def test_mcnemars_power_is_asked_for_where_its_test_decides(exact: bool, over_seeds: bool, test: str) -> None:
+    cube = (RNG(6).random((9, 2, 1)) < 0.5).astype(float)
+    spread = seed_spread(cube, np.arange(9)) if over_seeds else None
+    found = paired_columns(Columns.of(cube[:, 0], np.arange(9)), [(0.0, 1.0)], [exact], spread)
+    assert found.sized(0).test == test
+
+
+@pytest.mark.parametrize(
+    ("kind", "clustered", "seeds", "applies"),
+    [("rate", False, 1, True), ("rate", False, 2, False), ("rate", True, 1, False), ("mean", False, 1, False)],
+)
+def test_mcnemars_test_is_for_rates_of_single_samples_under_one_seed(
+    kind: Any, clustered: bool, seeds: int, applies: bool
+) -> None:
+    columns = Columns.of(np.ones((4, 1)), np.arange(4) // 2 if clustered else np.arange(4))
+    assert mcnemar_applies(kind, columns, seeds) is applies
+
+
+def test_each_column_has_the_test_that_applies_to_it() -> None:
+    values = np.stack([np.r_[np.ones(6), -1.0], np.r_[np.ones(6), -1.0], np.full(7, np.nan)], axis=1)
+    values[:, 1] *= [1, 1, 1, 1, 1, 1, 3]
+    found = sample_p(Columns.of(values, np.arange(7)), [True, False, True])
+    assert found[0] == pytest.approx(16 / 128)
+    assert found[1] == pytest.approx(sum(abs(sum(signs)) >= 3 for signs in product((1, -1), (1, -1), (1, -1),
+                                     (1, -1), (1, -1), (1, -1), (3, -3))) / 128)  # fmt: skip
+    assert np.isnan(found[2])
+
+
+def test_published_numbers_keep_twelve_digits_and_have_no_infinite_end() -> None:
+    assert (tidy(1 / 3), tidy(2e5 / 3)) == (0.333333333333, 66666.6666667)
+    assert [finite(value) for value in (1 / 3, math.inf, -math.inf, math.nan)] == [0.333333333333, None, None, None]

@@ -97,19 +97,19 @@ def test_of_one_seed_all_of_the_spread_is_the_samples() -> None:
     assert parts.samples == pytest.approx(values.var(ddof=1))
 
 
-@pytest.mark.parametrize(("seeds", "power"), [(2, 0.8), (5, 0.9)])
-def test_the_number_and_its_range_follow_from_the_parts(seeds: int, power: float) -> None:
+@pytest.mark.parametrize(("difference", "seeds", "power"), [(0.3, 2, 0.8), (0.3, 5, 0.9), (0.2, 5, 0.8)])
+def test_the_number_and_its_range_follow_from_the_parts(difference: float, seeds: int, power: float) -> None:
     values = np.random.default_rng(8).normal(0, 0.3, (40, 1)) + np.random.default_rng(9).normal(0, 0.2, (40, 4))
     values += np.array([-0.05, 0.05, 0.0, 0.02])
     parts = variance_parts(values)
-    wanted = 0.6**2 / (stats.norm.ppf(0.975) + stats.norm.ppf(power)) ** 2
+    wanted = difference**2 / (stats.norm.ppf(0.975) + stats.norm.ppf(power)) ** 2
 
     def needed(of_samples: float, of_seeds: float) -> int:
         left = wanted - parts.seeds * of_seeds / seeds
         return math.ceil((parts.samples + parts.rest / seeds) * of_samples / left)
 
-    low, high = ((39 / stats.chi2.ppf(q, 39), 3 / stats.chi2.ppf(q, 3)) for q in (0.9, 0.1))
-    found = samples_needed(values, np.zeros((40, 4)), difference=0.6, seeds=seeds, power=power)
+    low, high = ((39 / float(stats.chi2.ppf(q, 39)), 3 / float(stats.chi2.ppf(q, 3))) for q in (0.9, 0.1))
+    found = samples_needed(values, np.zeros((40, 4)), difference=difference, seeds=seeds, power=power)
     assert found == (needed(1, 1), needed(*low), needed(*high))
 
 
@@ -127,3 +127,46 @@ def test_a_question_without_an_answer_is_refused(wrong: dict[str, float]) -> Non
     with pytest.raises(ValueError, match="are needed"):
         samples_needed([0.1, 0.5, 0.2], [0.0, 0.1, 0.3], seeds=1, **asked)  # type: ignore[arg-type]
     assert samples_needed([0.1, 0.5], [0.0, 0.1], difference=0.1, seeds=1) is not None, "two are enough"
+
+
+def test_two_seeds_tell_what_seeds_add() -> None:
+    values = np.array([[0.0, 0.4], [0.3, 0.5], [0.1, 0.9], [0.2, 0.4]])
+    rows, columns = values.mean(axis=1), values.mean(axis=0)
+    e = np.square(values - rows[:, None] - columns + values.mean()).sum() / 3
+    parts = variance_parts(values)
+    assert parts.seeds == pytest.approx((4 * columns.var(ddof=1) - e) / 4)
+    assert (parts.rest, parts.pilot_seeds) == (pytest.approx(e), 2)
+
+
+def test_of_one_seed_too_clusters_hold_so_many_samples() -> None:
+    parts = variance_parts(np.array([[0.1], [0.5], [0.9], [0.2], [0.3], [0.8]]), [0, 0, 0, 1, 1, 1])
+    assert (parts.clusters, parts.per_cluster) == (2, 3.0)
+
+
+def test_the_level_is_five_percent_on_both_sides_together() -> None:
+    """Of a variance of 1: (1.96 + 0.8416) squared over the difference squared."""
+    found = samples_needed([-1.0, 1.0, 0.0], np.zeros(3), difference=0.25, seeds=1)
+    assert found is not None
+    assert found[0] == math.ceil((1.959964 + 0.841621) ** 2 / 0.0625)
+
+
+def test_only_the_difference_of_the_two_counts() -> None:
+    rng = np.random.default_rng(10)
+    own, base = rng.normal(0, 0.3, 50), rng.normal(0.2, 0.5, 50)
+    found = samples_needed(own + base, base, difference=0.1, seeds=1)
+    assert found == samples_needed(own, np.zeros(50), difference=0.1, seeds=1) is not None
+
+
+@pytest.mark.parametrize(("clusters", "seeds"), [(2, 1), (60, 2)])
+def test_the_least_pilot_has_a_range_of_one_degree_of_freedom(clusters: int, seeds: int) -> None:
+    values = np.random.default_rng(11).normal(0, 0.5, (clusters, seeds)) + np.array([0.0, 0.25])[:seeds]
+    parts = variance_parts(values)
+    wanted = 0.35**2 / (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2
+    of_samples = (clusters - 1) / stats.chi2.ppf(0.9, clusters - 1)
+    of_seeds = (seeds - 1) / stats.chi2.ppf(0.9, seeds - 1) if seeds > 1 else 0.0
+    assert seeds == 1 or parts.seeds > 0
+    left = wanted - parts.seeds * of_seeds / seeds
+    low = (parts.samples + parts.rest / seeds) * of_samples / left
+    found = samples_needed(values, np.zeros((clusters, seeds)), difference=0.35, seeds=seeds)
+    assert found is not None
+    assert found[1] == math.ceil(low)

@@ -9,7 +9,7 @@ from scipy import stats
 from seedbed.analysis import compare_paired
 from seedbed.analysis.columns import Columns
 from seedbed.analysis.paired import paired_columns
-from seedbed.analysis.power import Sized, detectable
+from seedbed.analysis.power import Sized, detectable, sign_flip_multiple
 
 RNG = np.random.default_rng
 SWEEPS = 1500
@@ -103,7 +103,10 @@ def test_so_many_clusters_must_differ_before_any_p_is_below_the_level(level: flo
     assert stats.binom.sf(needed - 1, 60, least / 0.5) == pytest.approx(0.8, abs=1e-4)
 
 
-@pytest.mark.parametrize(("clusters", "level", "known"), [(1, 0.9, False), (5, 0.0625, False), (5, 0.0626, True)])
+@pytest.mark.parametrize(
+    ("clusters", "level", "known"),
+    [(1, 0.9, False), (5, 0.0625, False), (5, 0.0626, True), (9, 1 / 256, False), (9, 1 / 255, True)],
+)
 def test_a_p_that_cannot_be_below_the_level_detects_nothing(clusters: int, level: float, known: bool) -> None:
     sized = _sized([(0.001, 4.0)], n=clusters, n_clusters=clusters, n_differ=clusters)
     assert (detectable(sized, level) is not None) is known
@@ -152,10 +155,64 @@ def _mcnemar_power(n: int, differing: float, difference: float, level: float) ->
     return float(power)
 
 
-@pytest.mark.parametrize(("n", "n_differ"), [(30, 6), (40, 0), (25, 25)])
-def test_mcnemars_power_is_the_sum_over_all_outcomes(n: int, n_differ: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "n_differ", "level", "power"),
+    [
+        (30, 6, 0.05, 0.8),
+        (40, 0, 0.05, 0.8),
+        (25, 25, 0.05, 0.8),
+        (90, 80, 0.05, 0.8),
+        (8, 2, 0.0625, 0.8),
+        (30, 20, 0.2, 0.25),
+    ],
+)
+def test_mcnemars_power_is_the_sum_over_all_outcomes(n: int, n_differ: int, level: float, power: float) -> None:
     sized = _sized([(0.01, 20.0)], n=n, n_clusters=n, n_differ=n_differ, test="mcnemar")
-    least = detectable(sized, 0.05)
+    least = detectable(sized, level, power)
     assert least is not None
     differing = max((n_differ + 1) / (n + 1), least)
-    assert _mcnemar_power(n, differing, least, 0.05) == pytest.approx(0.8, abs=1e-4)
+    assert _mcnemar_power(n, differing, least, level) == pytest.approx(power, abs=1e-4)
+
+
+def test_only_pairs_that_all_differ_one_way_are_found_for_certain() -> None:
+    sized = _sized([(0.01, 9.0)], n=10, n_clusters=10, n_differ=3, test="mcnemar")
+    assert detectable(sized, 0.05, power=1.0) == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("clusters", [5, 6])
+def test_signs_that_must_all_be_alike_are_tried_out_on_draws_that_never_change(clusters: int) -> None:
+    """Of a thousand, the shift that lifts eight hundred above 0 in all of their clusters."""
+    least = 2.0 ** (1 - clusters)
+    draws = RNG(0).standard_normal((1000, clusters))
+    expected = np.sort(-draws.min(axis=1))[799]
+    for level in (1.01 * least, 2 * least):
+        assert sign_flip_multiple(clusters, level) == pytest.approx(expected, abs=1e-5), "a p at the level is not below"
+    assert sign_flip_multiple(clusters, least) == np.inf
+    assert sign_flip_multiple(clusters, 2.01 * least) < 0.99 * expected
+
+
+def test_of_few_clusters_the_first_error_is_that_of_one() -> None:
+    """The mean of six varies by the root of six less than each."""
+    sized = _sized([(0.1, 5.0), (0.01, 5.0)], n_clusters=6, most=10.0)
+    assert detectable(sized, 0.05) == pytest.approx(sign_flip_multiple(6, 0.05) * 0.1 * np.sqrt(6))
+
+
+def test_without_any_error_it_is_the_clusters_that_must_differ() -> None:
+    """Six of six, in four of five studies."""
+    assert detectable(_sized([], n_clusters=6, step=0.5), 0.05) == pytest.approx(0.5 * 0.8 ** (1 / 6), abs=1e-6)
+
+
+def test_an_error_that_is_larger_than_the_deviation_only_moves_the_limit() -> None:
+    limit = stats.t.ppf(0.975, 80) * 0.03
+    expected = limit + stats.t.ppf(0.8, 80) * 0.02
+    assert detectable(_sized([(0.03, 80.0)], test="t", deviation=0.02), 0.05) == pytest.approx(expected)
+    with_nothing = _sized([(0.03, 80.0), (0.0, 3.0)], test="t", deviation=0.02)
+    assert detectable(with_nothing, 0.05) == pytest.approx(expected), "seeds that are all alike ask for no more"
+
+
+def test_with_few_degrees_too_the_deviation_is_what_varies() -> None:
+    least = detectable(_sized([(0.03, 6.0)], test="t", deviation=0.02), 0.05)
+    assert least is not None
+    median = np.sqrt(stats.chi2.median(6) / 6)
+    limit = stats.t.ppf(0.975, 6) * 0.03 / 0.02
+    assert stats.nct.sf(limit, 6, least / 0.02 * median) == pytest.approx(0.8, abs=1e-4)

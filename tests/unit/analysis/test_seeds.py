@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 from seedbed.analysis.seeds import SeedSpread, pooled_over_benchmarks, seed_spread, widened
 
@@ -28,7 +28,8 @@ def spread_of(table: Floats, clusters: NDArray[np.int64] | None = None) -> SeedS
 
 
 def given(mean: float, a: float, b: float, clusters: float, seeds: float, benchmarks: int = 1) -> SeedSpread:
-    return SeedSpread(*(np.array([value]) for value in (mean, a, b, clusters, seeds)), benchmarks)
+    of_one: list[Floats] = [np.array([value]) for value in (mean, a, b, clusters, seeds)]
+    return SeedSpread(of_one[0], of_one[1], of_one[2], of_one[3], of_one[4], benchmarks)
 
 
 def test_the_mean_squares_are_those_of_rows_and_of_columns() -> None:
@@ -91,6 +92,20 @@ def test_comparisons_stand_side_by_side() -> None:
         assert own.mean.shape == (1,)
         assert own.mean[0] == pytest.approx(expected.mean[0])
         assert own.between_seeds[0] == pytest.approx(expected.between_seeds[0])
+        assert own.rest is not None
+        assert own.rest == pytest.approx(expected.rest)
+    assert given(0.1, 2.0, 3.0, 10, 4, benchmarks=5).column(0) == given(0.1, 2.0, 3.0, 10, 4, benchmarks=5)
+
+
+def test_a_sample_with_one_seed_and_a_seed_with_one_sample_count() -> None:
+    """Of a table of sums of both, whatever is missing."""
+    whole = np.arange(5.0)[:, None] ** 2 + np.array([0.0, 3.0, 1.0, 7.0])[None, :]
+    holes = whole.copy()
+    holes[0, 1:] = holes[1:, 3] = np.nan
+    holes[1, 3] = whole[1, 3]
+    spread, expected = spread_of(holes), spread_of(whole)
+    assert (spread.clusters[0], spread.seeds[0]) == (5, 4)
+    assert spread.mean[0] == pytest.approx(expected.mean[0], rel=1e-3)
 
 
 @pytest.mark.parametrize(("seeds", "known"), [(1.0, False), (2.0, True)])
@@ -99,17 +114,20 @@ def test_one_seed_tells_nothing_of_the_next(seeds: float, known: bool) -> None:
     assert not given(0.1, 1.0, float("nan"), 10, seeds).known
 
 
-def test_the_error_over_both_has_the_degrees_of_satterthwaite() -> None:
-    (both, degrees), (alone, fewer) = given(0.1, 2.0, 3.0, 10, 4).errors()
-    assert both[0] == pytest.approx(np.sqrt(5 / 40))
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_the_error_over_both_has_the_degrees_of_satterthwaite(unit: float) -> None:
+    """In whatever unit."""
+    (both, degrees), (alone, fewer) = given(0.1, 2.0 * unit, 3.0 * unit, 10, 4).errors()
+    assert both[0] == pytest.approx(np.sqrt(5 * unit / 40))
     assert degrees[0] == pytest.approx(25 / (4 / 9 + 9 / 3))
-    assert (alone[0], fewer[0]) == (pytest.approx(np.sqrt(3 / 40)), 3)
+    assert (alone[0], fewer[0]) == (pytest.approx(np.sqrt(3 * unit / 40)), 3)
 
 
-def test_several_benchmarks_speak_of_the_seeds_together() -> None:
-    ((error, degrees),) = given(0.1, 2.0, 3.0, 10, 4, benchmarks=5).errors()
+@pytest.mark.parametrize("benchmarks", [2, 5])
+def test_several_benchmarks_speak_of_the_seeds_together(benchmarks: int) -> None:
+    ((error, degrees),) = given(0.1, 2.0, 3.0, 10, 4, benchmarks=benchmarks).errors()
     assert error[0] == pytest.approx(np.sqrt(5 / 40))
-    assert degrees[0] == pytest.approx(25 / (4 / 9 + 9 / 15))
+    assert degrees[0] == pytest.approx(25 / (4 / 9 + 9 / (3 * benchmarks)))
 
 
 def test_without_any_spread_the_degrees_do_not_matter() -> None:
@@ -129,8 +147,8 @@ def test_benchmarks_share_the_variance_of_their_seeds_means() -> None:
 def _t(spread: SeedSpread) -> tuple[float, float]:
     """The largest p and the half width of the widest interval of its errors."""
     found = [(error[0], degrees[0]) for error, degrees in spread.errors()]
-    p = max(2 * stats.t.sf(abs(spread.mean[0]) / error, degrees) for error, degrees in found)
-    return p, max(stats.t.ppf(0.975, degrees) * error for error, degrees in found)
+    p = max(2 * float(stats.t.sf(abs(spread.mean[0]) / error, degrees)) for error, degrees in found)
+    return p, max(float(stats.t.ppf(0.975, degrees)) * error for error, degrees in found)
 
 
 @pytest.mark.parametrize("mean", [0.6, -0.6])
@@ -152,6 +170,11 @@ def test_an_interval_just_as_wide_stays() -> None:
         moved = np.array([0.7 - share * half]), np.array([0.7 + share * half])
         low = widened(spread, np.array([0.001]), moved, EVERYTHING)[1][0][0]
         assert low == pytest.approx(0.5 - half if replaced else 0.7 - share * half)
+    spread = given(0.5, 2.0, 3.0, 10, 4, benchmarks=2)
+    ((error, degrees),) = spread.errors()
+    half = special.stdtrit(degrees, 0.975) * error
+    low, high = widened(spread, np.array([0.001]), (-half, half), EVERYTHING)[1]
+    assert (low[0], high[0]) == (-half[0], half[0])
 
 
 def test_no_difference_without_any_spread_is_no_evidence() -> None:
@@ -165,6 +188,13 @@ def test_with_one_seed_there_is_no_p_and_the_interval_is_everything_up_to_the_en
     p, (low, high) = widened(spread, np.array([0.01]), (np.array([0.0]), np.array([0.2])), ends)
     assert np.isnan(p[0])
     assert (low[0], high[0]) == (-0.8, 0.7)
+
+
+def test_two_seeds_say_something_of_the_next() -> None:
+    spread = given(0.1, 1.0, 2.0, 10, 2)
+    expected, half = _t(spread)
+    p, (low, high) = widened(spread, np.array([0.01]), (np.array([0.0]), np.array([0.2])), EVERYTHING)
+    assert (p[0], low[0], high[0]) == pytest.approx((expected, 0.1 - half, 0.1 + half))
 
 
 def test_an_interval_is_cut_to_what_the_metric_allows() -> None:

@@ -8,6 +8,7 @@ from scipy import stats
 
 from seedbed.analysis import sequential
 from seedbed.analysis.spending import boundaries
+from seedbed.analysis.stopping import Sequential
 
 
 def _run(rng: np.random.Generator, effect: float, total: int = 400) -> tuple[str, int]:
@@ -115,3 +116,40 @@ def test_a_level_at_its_ends_is_none(alpha: float) -> None:
     with pytest.raises(ValueError, match="are needed"):
         sequential(0.1, alpha=alpha)
     assert sequential(-0.1, looks=1).looks == 1
+
+
+def test_a_design_has_ten_looks_at_five_percent_unless_it_says_otherwise() -> None:
+    assert sequential(0.1) == Sequential(0.1, 10, 0.05)
+    assert sequential(-0.2, looks=4, alpha=0.01) == Sequential(-0.2, 4, 0.01)
+
+
+def test_two_samples_are_a_look_and_no_evidence_is_too_strong() -> None:
+    design = sequential(0.1, looks=2)
+    assert design.look([5000.0, 5001.0], [0.0, 0.0], 4) == "better"
+    far = _alternating(200, 1.0, 1e-9)
+    assert design.look(far, np.zeros(200), 400) == "better", "though its tail is 0"
+    assert design.look(-far, np.zeros(200), 400) == "worse"
+
+
+def test_a_generous_level_decides_on_less_than_one_standard_error() -> None:
+    values = _alternating(400, 0.8 / 20, 1.0)
+    assert sequential(0.1, looks=1, alpha=0.5).look(values, np.zeros(400), 400) == "better"
+    assert sequential(0.1, looks=1, alpha=0.4).look(values, np.zeros(400), 400) == "futile"
+
+
+@pytest.mark.parametrize("z", [1.2, -1.2, 0.0])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("power", [0.095, 0.105])
+def test_hopeless_is_a_power_of_the_rest_below_a_tenth(power: float, share: float, z: float) -> None:
+    """What has been summed up is z times the root of its share; what is to come adds the difference that matters, in
+    standard errors of the whole, and a normal value of the variance that is left."""
+    error, limit = 0.3, 2.0
+    needed = limit - abs(z) * np.sqrt(share) + stats.norm.ppf(power) * np.sqrt(1 - share)
+    difference = needed / (1 - share) * error * np.sqrt(share)
+    assert difference > 0
+    for sign in (1, -1):
+        assert sequential(sign * difference).hopeless(z, error, share, limit) is (power < 0.1)
+
+
+def test_nothing_more_is_hoped_for_where_all_are_there() -> None:
+    assert sequential(5.0).hopeless(1.9, 0.1, 1.0, 2.0)

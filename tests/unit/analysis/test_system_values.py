@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from seedbed.analysis.intervals import mean_interval
+from seedbed.analysis.jackknife import Jackknife
 from seedbed.analysis.measured import blank_comparison
 from seedbed.analysis.results import Comparison, OverSamples
 from seedbed.analysis.score_table import ScoreTable
@@ -23,7 +25,7 @@ USAGE = {"tokens_in": 10, "tokens_out": 3, "list_usd": 0.5, "spent_usd": 0.25, "
 
 def table(values: Mapping[str, Any], metrics: str = "f1 em", ids: str = "abcd", **more: Any) -> ScoreTable:
     arrays = {label: np.asarray(own, dtype=float) for label, own in values.items()}
-    cell = SimpleNamespace(suite="toy", benchmark="tiny", system="s", optimizer="Baseline", model="reader")
+    cell: Any = SimpleNamespace(suite="toy", benchmark="tiny", system="s", optimizer="Baseline", model="reader")
     made = ScoreTable(
         key=("toy", "tiny", "reader"),
         baseline=next(iter(values)),
@@ -161,3 +163,100 @@ def test_significant_is_below_the_level_and_not_at_it() -> None:
     blank = Comparison("toy", "tiny", "reader", "y", "x", "em")
     assert [replace(blank, p_holm=p).significant for p in (None, 0.05, 0.0499)] == [False, False, True]
     assert blank.higher_is_better is True
+
+
+def test_values_alone_are_of_one_seed_that_makes_nothing_anew() -> None:
+    alone = SystemValues("x", np.zeros((1, 1)))
+    assert (alone.n_seeds, alone.missing, dict(alone.by_seed), alone.made_by_seed) == (1, None, {}, False)
+    assert common_seeds(alone, alone) == []
+    np.testing.assert_array_equal(alone.at_end(np.array(1.0)), [[0.0]])
+
+
+def test_a_system_keeps_its_seeds_in_another_table() -> None:
+    made = table({"x": np.ones((4, 2))}, seeds={"x": {0: {}, 1: {}}}, made_by_seed=frozenset({"x"}))
+    moved = aligned_values(made, "x", table({"x": np.zeros((4, 2))}))
+    assert (moved.label, moved.n_seeds, moved.made_by_seed) == ("x", 2, True)
+
+
+def test_a_table_knows_its_metrics_by_name_and_which_are_means() -> None:
+    made = replace(table({"x": np.ones((4, 2))}), declared=[Metric("f1", "F1"), Metric("kappa", "K", kind="pooled")])
+    assert (made.metrics, made.means) == (["f1", "kappa"], frozenset({"f1"}))
+    assert made.metric("kappa").label == "K"
+
+
+def test_a_metric_has_samples_where_one_system_has_one() -> None:
+    made = table({"x": np.full((4, 2), NAN), "y": [[NAN, NAN], [0, NAN], [NAN, NAN], [NAN, NAN]]})
+    assert [made.has_samples(name) for name in ("f1", "em", "unknown")] == [True, False, False]
+
+
+@pytest.mark.parametrize("kind", ["mean", "rate"])
+@pytest.mark.parametrize(("n", "n_seeds"), [(40, 1), (40, 2), (29, 1)])
+def test_a_row_has_the_interval_of_its_mean(kind: Any, n: int, n_seeds: int) -> None:
+    """Wilson's for enough single answers of one seed."""
+    right = (np.arange(n) % 3 == 0).astype(float)
+    made = table({"x": right[:, None]}, metrics="f1", ids="s" * n, seeds=_of("x", *[{}] * n_seeds))
+    made = replace(made, declared=[Metric("f1", "F1", kind=kind)])
+    own = rows(made)["x"].samples["f1"]
+    by_rate = kind == "rate" and n == 40 and n_seeds == 1
+    assert own.method == ("wilson" if by_rate else "pseudo-samples")
+    _, low, high = mean_interval(np.stack([right] * n_seeds, axis=1), kind=kind)
+    assert (own.ci_low, own.ci_high) == pytest.approx((low, high))
+    assert own.std == pytest.approx(right.std(ddof=1))
+
+
+def test_systems_without_a_sample_in_common_have_no_best() -> None:
+    seeds = _of("x", {}) | _of("y", {})
+    apart = table({"x": [[1], [0], [NAN], [NAN]], "y": [[NAN], [NAN], [1], [1]]}, metrics="f1", seeds=seeds)
+    own = rows(apart)["x"].samples["f1"]
+    assert (own.common, own.n_common) == (None, 0)
+
+
+def test_a_row_counts_what_was_cut_off_and_what_its_cells_are_called() -> None:
+    seeds = _of("x", {"n_truncated": 2}, {"n_truncated": None}, {"n_truncated": 1})
+    made = table({"x": np.ones((4, 2))}, seeds=seeds)
+    first = SimpleNamespace(suite="toy", benchmark="tiny", system="s", optimizer="MIPROv2", model="reader")
+    x = rows(replace(made, cells={"x": [first, *made.cells["x"]]}))["x"]
+    assert (x.n_truncated, x.n_unreadable) == (3, 0)
+    assert (x.suite, x.name, x.key) == ("toy", ("tiny", "s", "MIPROv2", "reader"), ("toy", "tiny", "reader"))
+    assert (x.metrics["f1"].mean, x.metrics["f1"].n_seeds, x.metrics["em"].mean) == (0.5, 3, None)
+    assert x.by_seed == {seed: {"f1": 0.5, "em": None} for seed in range(3)}
+
+
+def test_a_pooled_figure_has_the_interval_of_its_jackknife() -> None:
+    made = table({"x": np.full((4, 1), NAN)}, metrics="kappa", seeds=_of("x", {"kappa": 0.6}))
+    made = replace(made, declared=[Metric("kappa", "K", kind="pooled", range=(-1.0, 1.0))])
+    without = [{"x": {"kappa": value}} for value in (0.5, 0.6, 0.7)]
+    cut = Jackknife({"x": {"kappa": 0.6}}, without, {"x": {"kappa": 0.65}}, 12, 3, 9)
+    around = cut.figure("x", "kappa", (-1.0, 1.0))
+    assert around is not None
+    (row,) = table_rows(made, [], cut)
+    own = row.samples["kappa"]
+    assert (own.n_samples, own.n_clusters, own.equal_clusters, own.std) == (12, 3, 3, None)
+    assert (own.ci_low, own.ci_high) == pytest.approx((around.low, around.high))
+    assert (own.method, own.common, own.n_common) == ("jackknife", 0.65, 9)
+    (row,) = table_rows(made, [], replace(cut, without=[{"x": {"kappa": None}}, *without], common={}))
+    own = row.samples["kappa"]
+    assert (own.ci_low, own.ci_high, own.method, own.common) == (None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "n_samples", "few"),
+    [(0, 0, False), (1, 9, True), (8, 9, True), (9, 9, False), (49, 600, True), (50, 600, False), (60, 600, False)],
+)
+def test_clusters_are_few_below_fifty_unless_each_is_a_sample(n_clusters: int, n_samples: int, few: bool) -> None:
+    assert OverSamples(n_samples, n_clusters, None, None, None, None).few_clusters is few
+
+
+def test_a_comparison_of_names_alone_has_counted_nothing() -> None:
+    blank = Comparison("toy", "tiny", "reader", "y", "x", "em")
+    assert (blank.n_pairs, blank.n_clusters, blank.n_seeds, blank.n_missing) == (0, 0, 0, 0)
+    assert (blank.digits, blank.reference, blank.verdict) == (3, False, "too small to tell")
+    assert not blank.significant
+    figures = OverSamples(4, 4, None, None, None, None)
+    assert (figures.n_missing, figures.n_common, figures.equal_clusters) == (0, 0, 0.0)
+    assert not figures.few_clusters
+
+
+def test_significance_may_be_asked_for_at_another_level() -> None:
+    blank = Comparison("toy", "tiny", "reader", "y", "x", "em", p_holm=0.02)
+    assert [blank.significant_at(alpha) for alpha in (0.01, 0.02, 0.03)] == [False, False, True]

@@ -26,7 +26,7 @@ _PORTIONS = 8
 _LANES = 11
 """... and works on some more: a call that ends then finds the next one ready."""
 _LANES_AWAY = 18
-"""A helper has yet more: the next portion comes only when the busy loop of this process has read the last one's answers."""
+"""A helper has yet more: its next portion comes only when this process's busy loop has read the last one's answers."""
 _WORTH = 8
 """Samples that are worth another process."""
 _LOOK_S = 0.25

@@ -98,11 +98,11 @@ class ModelState:
     worst_case: WorstCase | None
     provider: str
     """Whom it is asked of."""
-    lane: Lane | None = None
+    lane: Lane | None
     """Where its calls wait for batches, or may have waited before; None where it has no batches."""
-    batched: bool = False
+    batched: bool
     """Whether batches answer its calls, at their price."""
-    listed_as_batch: bool = False
+    listed_as_batch: bool
     """Whether a fresh run would have batches answer."""
     answered: bool = False
     """Whether any request has had a reply: the address is right."""

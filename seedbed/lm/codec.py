@@ -137,7 +137,8 @@ def decode_output(body: JsonDict, model: str) -> Any:
     choices = _choices(body)
     if len(choices) == 1 and isinstance(choices[0], dict) and isinstance(message := choices[0].get("message"), dict):
         content = message.get("content")
-        if content and isinstance(content, str) and not any(message[name] for name in message.keys() - _SAID):
+        more = body.get("error") or any(message[name] for name in message.keys() - _SAID)
+        if content and isinstance(content, str) and not more:
             return content
     from seedbed.lm.compat.dspy import chat_output
 
@@ -221,19 +222,22 @@ def _response_of_text(body: JsonDict, model: str) -> Response | None:
 
     choices, usage = body["choices"], body.get("usage")
     message, content = choices[0]["message"], choices[0]["message"].get("content")
-    if len(choices) > 1 or not content or not isinstance(content, str) or choices[0].get("logprobs"):
+    if not content or not isinstance(content, str) or choices[0].get("logprobs") or body.get("error"):
         return None
     if choices[0].get("finish_reason") not in ("stop", "length") or any(
         message[name] for name in message.keys() - _SAID
     ):
         return None
-    sent, received = (usage.get("prompt_tokens"), usage.get("completion_tokens")) if isinstance(usage, dict) else (0, 0)
-    if type(sent) is not int or type(received) is not int or body.get("error"):
-        return None
+    told = Usage()
+    if usage is not None:
+        sent, received = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if type(sent) is not int or type(received) is not int:
+            return None
+        told = Usage(input_tokens=sent, output_tokens=received)
     return Response(
         id=body.get("id"),
         model=body.get("model") or model,
         message=Message.assistant([TextPart(text=content)]),
         finish_reason=choices[0]["finish_reason"],
-        usage=Usage(input_tokens=sent, output_tokens=received) if usage else Usage(),
+        usage=told,
     )

@@ -73,10 +73,9 @@ class Limiter:
         self._most = max(1.0, float(self._limits.concurrency // parts))
         self._bound()
         self._allowed = min(self._allowed, self._max) if self._last_back_off > 0 else self._max
-        if self._requests and self._limits.rpm:
-            self._requests.set_rate(self._limits.rpm / parts)
-        if self._tokens and self._limits.tpm:
-            self._tokens.set_rate(self._limits.tpm / parts)
+        for bucket in (self._requests, self._tokens):
+            if bucket:
+                bucket.share(parts)
         self._wake()
 
     @property
@@ -192,13 +191,15 @@ class _Bucket:
     saved up is taken off the rate: with it no minute has more than it may."""
 
     def __init__(self, per_minute: float) -> None:
+        self._whole = per_minute
         self._at = time.monotonic()
         self._measure(per_minute)
         self._level = self._size
 
-    def set_rate(self, per_minute: float) -> None:
+    def share(self, parts: float) -> None:
+        """Have one of so many parts from now on."""
         self._fill()
-        self._measure(per_minute)
+        self._measure(self._whole / parts)
         self._level = min(self._level, self._size)
 
     def _measure(self, per_minute: float) -> None:

@@ -21,13 +21,11 @@ class StopSignal:
         self._reason: SeedbedError | None = None
         self._cells: dict[str, SeedbedError] = {}
 
-    def stop(self, reason: SeedbedError) -> bool:
-        """Stop everything; False if that was done before."""
-        if self._reason is not None:
-            return False
-        self._reason = reason
-        self.event.set()
-        return True
+    def stop(self, reason: SeedbedError) -> None:
+        """Stop everything."""
+        if self._reason is None:
+            self._reason = reason
+            self.event.set()
 
     def stop_cell(self, cell: str, reason: SeedbedError) -> None:
         """Stop one cell; the others go on."""

@@ -132,7 +132,7 @@ class _Crossed:
 
     def figures(self) -> list[tuple[Judging, Changed, str, Attribution]]:
         judging = self._judging
-        if not self._cells or not self._whole:
+        if not self._whole:
             self._purse.notes.append(
                 f"{judging.own.table.key[1]} · {judging.label}: the baseline keeps no answers of it"
             )
@@ -237,7 +237,7 @@ class _Crossed:
         cell, was = self._cells[0]
         now = {case.sample_id: case for case in self._run.plan.benchmark(cell).test}
         then = [case for case in self._kept.read_cases(was).values() if case.sample_id in now]
-        return sum(not same_case(case, now[case.sample_id]) for case in then) / max(1, len(now))
+        return sum(not same_case(case, now[case.sample_id]) for case in then) / len(now)
 
     def _judges(self, cell: Cell, was: Cell) -> dict[str, tuple[str, ModelConfig]]:
         """Models that score and have other settings than then, as they were; none where the code that asks them is
@@ -305,8 +305,6 @@ def _old_cell(kept: Kept, cell: Cell) -> Cell | None:
 
 def _some(cases: Sequence[Case], share: float) -> list[Case]:
     """A share of the cases, the same each time, clusters kept whole."""
-    if share >= 1.0:
-        return list(cases)
 
     def drawn(case: Case) -> float:
         text = case.cluster if case.cluster is not None else case.sample_id

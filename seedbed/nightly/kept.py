@@ -34,10 +34,6 @@ class Kept:
     read_answers: Callable[[Cell], Mapping[str, Prediction]]
     read_cases: Callable[[Cell], Mapping[str, Case]]
 
-    def model(self, cell: Cell, role: str) -> ModelConfig | None:
-        name = self.roles.get(cell.folder, {}).get(role)
-        return None if name is None else self.models[name]
-
 
 def kept_of(run: SweepRun) -> Kept:
     """What a run whose files are still its own would keep."""

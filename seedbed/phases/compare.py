@@ -85,7 +85,6 @@ def write_comparison(a: Side, b: Side, made: Sequence[Comparison], folder: Path)
         key = (worst.suite, worst.benchmark, worst.model)
         first, second = views[*key, worst.label]
         book.view = {"table": table_name(key), "metric": worst.metric, "system": second, "against": first}
-    book.close()
     page = compare_page((_compared(a), _compared(b)), made, metrics, views, book)
     for name, text in book.packs.files().items():
         write_bytes(folder / name, text.encode())
@@ -139,11 +138,10 @@ def matched(
 
 
 def _labels(a: Side, b: Side, base: ScoreTable, own: ScoreTable) -> Sequence[tuple[str, str]]:
-    if a.label is None and b.label is None:
-        return [(label, label) for label in own.values if label in base.values]
+    """Each system with its like, where neither side names one."""
     return [
         (first, second)
-        for first in base.values
         for second in own.values
+        for first in base.values
         if first == (a.label or second) and second == (b.label or first)
     ]

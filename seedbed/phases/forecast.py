@@ -50,8 +50,9 @@ class Range:
     def __add__(self, other: Range) -> Range:
         return Range(self.low + other.low, self.likely + other.likely, self.high + other.high)
 
-    def times(self, low: float, high: float) -> Range:
-        return Range(self.low * low, self.likely, self.high * high)
+    def from_share(self, share: float) -> Range:
+        """With a least that is no more than a share of it."""
+        return Range(self.low * share, self.likely, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,11 @@ class Forecast:
     """What normal calls would cost, where batches answer at another price."""
 
     def __add__(self, other: Forecast) -> Forecast:
-        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
-        online = None
-        if usd is not None and (self.online_usd or other.online_usd):
-            online = (self.online_usd or self.usd or Range()) + (other.online_usd or other.usd or Range())
+        usd = online = None
+        if self.usd is not None and other.usd is not None:
+            usd = self.usd + other.usd
+            if self.online_usd or other.online_usd:
+                online = (self.online_usd or self.usd) + (other.online_usd or other.usd)
         basis = self.basis if self.basis == other.basis else "mixed"
         return Forecast(
             self.known_calls + other.known_calls,
@@ -153,11 +155,11 @@ def _from_first_look(plan: Plan, cell: Cell, own: Forecast) -> Forecast:
     share = 0.0 if own.known_calls else looks.ends[0] / looks.planned
     return replace(
         own,
-        new_calls=own.new_calls.times(share, 1.0),
-        tokens=own.tokens.times(share, 1.0),
-        usd=own.usd and own.usd.times(share, 1.0),
-        seconds=own.seconds.times(share, 1.0),
-        online_usd=own.online_usd and own.online_usd.times(share, 1.0),
+        new_calls=own.new_calls.from_share(share),
+        tokens=own.tokens.from_share(share),
+        usd=own.usd and own.usd.from_share(share),
+        seconds=own.seconds.from_share(share),
+        online_usd=own.online_usd and own.online_usd.from_share(share),
     )
 
 

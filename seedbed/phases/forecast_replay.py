@@ -27,6 +27,7 @@ from seedbed.phases.looks import unfinished
 from seedbed.phases.replay import Replayed, replay
 from seedbed.storage.store import Store
 from seedbed.sweep.cell import Cell
+from seedbed.sweep.estimate import scoring_calls
 from seedbed.sweep.model_config import ModelConfig
 from seedbed.sweep.plan import Plan
 
@@ -60,8 +61,7 @@ def _of_cell(
 ) -> Forecast:
     if seen.unknown and seen.unknown[0] in ("optimise", "generate"):
         measured = [_from_history(plan, history[phase], took, phase) for phase in seen.unknown if phase in history]
-        whole = measured and all(p.new_calls.likely for p in measured[:1])
-        return total(measured) if whole else assumed(plan, cell, took)
+        return total(measured) if measured and measured[0].new_calls.likely else assumed(plan, cell, took)
     parts = [_known(seen.seen)]
     for phase in ("generate", "score"):
         new = [call for call in seen.seen if call.phase == phase and not call.known and call.key not in asked]
@@ -71,7 +71,7 @@ def _of_cell(
     cut = seen.cut.get("generate", 0)
     if cut and "score" in history and history["score"].samples:
         # What was not answered yet could not be scored either.
-        share = cut / max(1, len(plan.benchmark(cell).test))
+        share = cut / len(plan.benchmark(cell).test)
         parts.append(_from_history(plan, history["score"], took, "score", share))
     elif cut:
         parts.append(_scoring(plan, cell, cut, took))
@@ -131,8 +131,8 @@ def _summed(
             # Steps behind the first new one may turn out to be on record after all.
             least = 1.0 if exact else min(1.0, samples / sum(calls.values()))
             counts = Range(number, number, number) if exact else measured_range(number, history, samples)
-            counts = counts.times(1.0 if exact else least, 1.0)
-            tokens = measured_range(sent[name] + got[name], history, samples).times(least, 1.0)
+            counts = counts.from_share(least)
+            tokens = measured_range(sent[name] + got[name], history, samples).from_share(least)
             ends = None
         else:
             low, _, high = REPLIES[kind_of(model)]
@@ -149,8 +149,10 @@ def _summed(
             m: ModelConfig, *, batch: bool, name: str = name, least: float = least, ends: _Ends | None = ends
         ) -> Range | None:
             usd = token_cost(m, round(sent[name]), round(got[name]), batch=batch)
-            if usd is None or history is not None:
-                return None if usd is None or history is None else measured_range(usd, history, samples).times(least, 1)
+            if usd is None:
+                return None
+            if history is not None:
+                return measured_range(usd, history, samples).from_share(least)
             low, high = (token_cost(m, round(s), round(g), batch=batch) or 0.0 for s, g in ends or ())
             return Range(min(low, usd), usd, max(high, usd))
 
@@ -178,15 +180,11 @@ def _from_history(plan: Plan, history: Neighbours, took: Took, phase: str, share
 
 def _scoring(plan: Plan, cell: Cell, samples: int, took: Took) -> Forecast:
     """Calls of judges for answers that are not there yet, as the suite declares them."""
-    resolved = plan.resolve(cell)
-    suite = resolved.suite
-    judged = any(role in resolved.score_roles for role in suite.score_roles) or not suite.score_roles
-    per_case = (suite.score_calls_per_case if judged else 0.0) + sum(s.spec.calls_per_case for s in resolved.scorers)
+    per_case = scoring_calls(plan, cell)
     if not per_case:
         return NOTHING
     whole = assumed(plan, cell, took)
-    generated = max(1e-9, resolved.calls_per_case + per_case)
-    part = samples / max(1, len(plan.benchmark(cell).test)) * per_case / generated
+    part = samples / len(plan.benchmark(cell).test) * per_case / (plan.resolve(cell).calls_per_case + per_case)
 
     def scaled(r: Range) -> Range:
         return Range(r.low * part, r.likely * part, r.high * part)

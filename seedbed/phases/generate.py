@@ -52,7 +52,7 @@ def _refuse_too_many(context: CellContext, total: int, errors: list[Mapping[str,
     looks = context.run.plan.looks(context.cell)
     if looks is not None and total < looks.planned and len(errors) < _CHANCE:
         return
-    if errors and len(errors) > allowed * total:
+    if len(errors) > allowed * total:
         kind, count = Counter(error["kind"] for error in errors).most_common(1)[0]
         example = next(error["message"] for error in errors if error["kind"] == kind)
         raise CellFailed(

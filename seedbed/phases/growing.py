@@ -46,7 +46,8 @@ def growing(run: SweepRun) -> list[Growing]:
         for pair in family.pairs:
             found.setdefault(family.group, {}).update(dict.fromkeys(cell.id for cell in pair.cells))
             chosen = run.plan.experiment(pair.own[0]).decide
-            looks[family.group] = chosen.looks if chosen else 0
+            assert chosen is not None, "only contests that are to be decided are looked at"
+            looks[family.group] = chosen.looks
     order = {cell.id: place for place, cell in enumerate(run.plan.cells)}
     return [
         Growing(*group, tuple(sorted(cells, key=order.__getitem__)), looks[group]) for group, cells in found.items()

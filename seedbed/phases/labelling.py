@@ -190,4 +190,4 @@ def _text(value: Any, depth: int = 0) -> str:
         lines = [f"{number}. {_text(v, depth + 1)}" for number, v in enumerate(many, start=1)]
     else:
         return str(value) if len(str(value)) <= _LONGEST else f"{str(value)[:_LONGEST]} […]"
-    return "\n".join("  " * depth + line if depth else line for line in (["", *lines] if depth else lines))
+    return "\n".join(line and "  " * depth + line for line in (["", *lines] if depth else lines))

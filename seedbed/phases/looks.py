@@ -18,6 +18,7 @@ from seedbed.phases.contest_values import Pair, made_by_seed, pairs_of, read_pai
 from seedbed.storage.hashing import hash_json
 from seedbed.storage.store import Store, read_json, write_json
 from seedbed.suite import Metric
+from seedbed.sweep.config import DecideConfig
 from seedbed.sweep.looks import Looks, decisive_metric
 from seedbed.sweep.plan import Plan
 
@@ -68,13 +69,6 @@ def families(plan: Plan) -> list[Family]:
     ]
 
 
-def take_looks(store: Store, plan: Plan, group: tuple[str, str], number: int) -> None:
-    """Look for the so-manieth time at the contests of a suite and metric; what was recorded before stands."""
-    for family in families(plan):
-        if family.group == group:
-            look_at(store, plan, family, number)
-
-
 def look_at(store: Store, plan: Plan, family: Family, number: int) -> dict[str, Any]:
     """The record of a look, made if it is not there."""
     before = look_at(store, plan, family, number - 1) if number > 1 else None
@@ -94,7 +88,12 @@ def look_path(store: Store, plan: Plan, family: Family, number: int) -> Path:
 def look_key(store: Store, plan: Plan, family: Family, number: int, before: str) -> str:
     """What a look depends on: the design, the scores it reads, and the look before it."""
     asked = [
-        [pair.names, _design(plan, pair), [cell.key("score") for cell in pair.cells], _ready(store, plan, pair, number)]
+        [
+            pair.names,
+            [_chosen(plan, pair).difference, _chosen(plan, pair).looks],
+            [cell.key("score") for cell in pair.cells],
+            _ready(store, plan, pair, number),
+        ]
         for pair in family.pairs
     ]
     design = [family.suite, family.metric.name, family.reference, family.others, ALPHA, number, plan.generation]
@@ -113,14 +112,17 @@ def look_record(
         seen = [] if last is None else [Figures(**figures) for figures in last["seen"]]
         stopped: Decision | None = None if last is None or last["decision"] == "go on" else last["decision"]
         looks = _looks(plan, pair)
-        asked = looks.ends[number - 1] if stopped is None or last is None else last["asked"]
-        if stopped is None and _ready(store, plan, pair, number):
-            seen.append(_figures(store, plan, pair, family.metric, looks, asked))
-        entries.append({**pair.names, "asked": asked, "planned": looks.planned, "ready": len(seen) >= 1 and
-                        (stopped is not None or _ready(store, plan, pair, number)),
+        if last is not None and stopped is not None:
+            asked, ready = last["asked"], True
+        else:
+            asked, ready = looks.ends[number - 1], _ready(store, plan, pair, number)
+            if ready:
+                seen.append(_figures(store, plan, pair, family.metric, looks, asked))
+        entries.append({**pair.names, "asked": asked, "planned": looks.planned, "ready": ready,
                         "seen": [asdict(figures) for figures in seen]})  # fmt: skip
-        contests.append(Contest(seen, asked / looks.planned, stopped, _design(plan, pair)[0]))
-    design = sequential(contests[0].difference or 1.0, looks=_looks(plan, family.pairs[0]).number, alpha=ALPHA)
+        contests.append(Contest(seen, asked / looks.planned, stopped, _chosen(plan, pair).difference))
+    first = _chosen(plan, family.pairs[0])
+    design = sequential(first.difference, looks=first.looks, alpha=ALPHA)
     for entry, contest, word in zip(entries, contests, decide(design, contests, number, family.others), strict=True):
         p = contest.p(design.looks)
         entry["p"] = None if p is None else tidy(p)
@@ -247,10 +249,10 @@ def _looks(plan: Plan, pair: Pair) -> Looks:
     return looks
 
 
-def _design(plan: Plan, pair: Pair) -> tuple[float, int]:
+def _chosen(plan: Plan, pair: Pair) -> DecideConfig:
     chosen = plan.experiment(pair.own[0]).decide
     assert chosen is not None
-    return chosen.difference, chosen.looks
+    return chosen
 
 
 def _ready(store: Store, plan: Plan, pair: Pair, number: int) -> bool:

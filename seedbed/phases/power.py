@@ -69,7 +69,7 @@ class ContestPower:
         first = self.pilot.needed(difference, seeds)
         if first.n is not None or not self.pilot.made_by_seed:
             return first, None
-        more = (self.pilot.needed(difference, number) for number in range(max(2, seeds + 1), _MOST_SEEDS + 1))
+        more = (self.pilot.needed(difference, number) for number in range(seeds + 1, _MOST_SEEDS + 1))
         return first, next((plan for plan in more if plan.n is not None), None)
 
 
@@ -82,9 +82,9 @@ def contest_powers(run: SweepRun, metric: str | None = None) -> list[ContestPowe
         if chosen is None or not all(_done(run, cell) for cell in pair.cells):
             continue
         own, base, clusters = read_pair(run.store, pair, chosen.name)
-        known = [place for place, total in enumerate((own + base if own.shape == base.shape else own).tolist())
+        known = [place for place, total in enumerate((own + base).tolist())
                  if any(not math.isnan(value) for value in total)]  # fmt: skip
-        if own.shape != base.shape or len({clusters[place] for place in known}) < 2:
+        if len({clusters[place] for place in known}) < 2:
             continue
         tests = sum((other.suite, other.reference) == (pair.suite, pair.reference) for other in pairs)
         seen = pilot(own, base, clusters=clusters, seed_changes_system=made_by_seed(run.plan, pair),
@@ -218,4 +218,4 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 def _mean(values: Sequence[float | None]) -> float | None:
     total = _sum(values)
-    return None if total is None else total / max(1, len(values))
+    return None if total is None else total / len(values)

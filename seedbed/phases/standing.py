@@ -203,7 +203,7 @@ def _cell(
     known: dict[str, Any] = {"id": cell.id, "title": cell.title, "n_phases": len(cell.phases), "size": size}
     last = markers.get((cell.id, cell.phases[-1]))
     asked = None if last is None else last["result"].get("asked")
-    if asked is not None and cell.id in going_on and cell.title not in failed:
+    if asked is not None and cell.id in going_on:
         known["n_phases"] = 1  # its samples alone say how far it is
         return CellStanding(**known, state="running", answered=asked, samples=size)
     if last is not None:
@@ -214,7 +214,7 @@ def _cell(
     done = [phase for phase in cell.phases[:-1] if (cell.id, phase) in markers]
     if cell.title in failed:
         return CellStanding(**known, phases=done, state="failed")
-    phase = cell.phases[min(len(done), len(cell.phases) - 1)]
+    phase = cell.phases[len(done)]
     answered = calls.answered.get((cell.id, phase))
     if answered is None and not done:
         return CellStanding(**known, state="waiting")

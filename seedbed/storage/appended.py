@@ -11,20 +11,21 @@ from typing import Any
 from filelock import FileLock
 
 from seedbed.errors import UserError
-from seedbed.storage.paths import file_mask, is_local, read_bytes
+from seedbed.storage.paths import file_mask, read_bytes
 from seedbed.storage.redact import redact
 from seedbed.storage.store import SCHEMA_VERSION
 
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:
-    """Add a line, on the disk when this returns. The rest of a line that a crash cut off is dropped first."""
+    """Add a line, on the disk when this returns; an object cannot grow. The rest of a line that a crash cut off is
+    dropped first."""
     line = json.dumps({"schema_version": SCHEMA_VERSION, **row}, ensure_ascii=False, allow_nan=False)
     data = redact(line).encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_name(f".{path.name}.lock")):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666 & ~file_mask())
         with os.fdopen(descriptor, "r+b") as handle:
-            handle.seek(_whole(path))
+            handle.seek(len(whole_lines(path)))
             handle.truncate()
             handle.write(data)
             handle.flush()
@@ -50,7 +51,3 @@ def whole_lines(path: Path, n_bytes: int | None = None) -> bytes:
         return b""
     data = read_bytes(path)[:n_bytes]
     return data[: data.rfind(b"\n") + 1]
-
-
-def _whole(path: Path) -> int:
-    return len(whole_lines(path)) if is_local(path) else 0

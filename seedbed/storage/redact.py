@@ -226,8 +226,6 @@ def _passwords(value: str) -> Iterator[str]:
     """What of a variable's value is a password by itself: in settings such as `user=me;password=...`; and in an
     address, as it stands there and as it is meant."""
     yield from (found[1] for found in _SETTING.finditer(value))
-    if "://" not in value or "@" not in value:
-        return
     try:
         password = urlsplit(value).password
     except ValueError:

@@ -210,8 +210,6 @@ class Store:
         if held is not None and held["cell_id"] != cell.id:
             _set_aside(folder, f"{folder.name}@{held['cell_id'][:8]}")
             held = None
-        if is_local(folder):
-            folder.mkdir(parents=True, exist_ok=True)
         if held is None:
             write_json(owner, {"cell_id": cell.id, "title": cell.title, "answers": dict(cell.answers)})
         return folder

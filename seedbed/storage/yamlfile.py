@@ -196,8 +196,6 @@ class _Reader:
             raise self.refuse(line, f"{named}cannot be read ({error}); put it into quotes.") from None
         if isinstance(value, str):
             self._check_text(value, line, at)
-        elif isinstance(value, bool) or value is None:
-            pass
         elif isinstance(value, int) and abs(value) >= _MAX_INTEGER:
             raise self.refuse(line, f"{named}a number of {len(str(node.value))} digits is too large.")
         elif isinstance(value, float) and math.isnan(value):

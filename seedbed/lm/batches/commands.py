@@ -83,16 +83,14 @@ async def _drop(runtime: LMRuntime, batch: Batch) -> str:
 async def _cancel(runtime: LMRuntime, batch: Batch) -> str:
     engine, own = runtime.ledger.engine, runtime.ledger.owner
     lane = runtime.batches.lane(Lane.of_record(batch.spec).model)
-    if batch.state == "running" and batch.provider_id is not None:
-        await lane.api.cancel(batch.provider_id)
-        return "asked to cancel; `seedbed batches wait`, or the next run, takes what was answered"
+    if batch.state == "running":
+        return await _ask_to_cancel(lane, batch)
     leased = batches.lease(engine, own, batch.id)
     if leased is None:
         return "is just being sent by another process; stop that one, or try again in a moment"
-    if leased.state == "running" and leased.provider_id is not None:
+    if leased.state == "running":
         # It was sent since it was looked at.
-        await lane.api.cancel(leased.provider_id)
-        return "asked to cancel; `seedbed batches wait`, or the next run, takes what was answered"
+        return await _ask_to_cancel(lane, leased)
     if leased.state == "creating":
         with reading(engine) as connection:
             known = batches.known_ids(connection)
@@ -105,3 +103,9 @@ async def _cancel(runtime: LMRuntime, batch: Batch) -> str:
             await lane.api.cancel(found)
             return "was found at the provider and asked to cancel"
     return f"was never sent: {batches.unpack(engine, own, batch.id)} requests are free again"
+
+
+async def _ask_to_cancel(lane: Lane, running: Batch) -> str:
+    assert running.provider_id is not None
+    await lane.api.cancel(running.provider_id)
+    return "asked to cancel; `seedbed batches wait`, or the next run, takes what was answered"

@@ -14,10 +14,10 @@ def going_on(count: int, requests: int) -> str:
 
 def in_words(seconds: float) -> str:
     """An age as people say it."""
-    minutes = max(0, round(seconds)) // 60
-    if not minutes:
-        return f"{max(0, round(seconds))} s"
-    hours, rest = divmod(minutes, 60)
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    hours, rest = divmod(whole // 60, 60)
     return f"{hours} h {rest} min" if hours else f"{rest} min"
 
 

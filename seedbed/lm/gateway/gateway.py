@@ -37,6 +37,8 @@ class Gateway:
         self._grants = Grants()
         self._lock = threading.Lock()
         self._listening: socket.socket | None = None
+        self._hosts: tuple[str, ...] = ()
+        """What who connects may call it."""
         self._runner: web.AppRunner | None = None
         self._starting: Any = None
         self._ended: dict[str, list[Grant]] = {}
@@ -55,7 +57,8 @@ class Gateway:
             if self._listening is None:
                 # At once, from any thread: who connects before the server is up waits in the line.
                 self._listening = socket.create_server((_HOST, 0), backlog=_BACKLOG)
-                self._listening.setblocking(False)
+                port = self._listening.getsockname()[1]
+                self._hosts = tuple(f"{name}:{port}" for name in (_HOST, "localhost"))
                 self._starting = asyncio.run_coroutine_threadsafe(self._serve(self._listening), self._runtime.loop)
             return self._listening.getsockname()[1]
 
@@ -64,8 +67,8 @@ class Gateway:
         grant = self._grants.find(key)
         if grant is not None:
             self._grants.end(grant)
-        if grant is not None and grant.running:
-            self._ended.setdefault(grant.execution, []).append(grant)
+            if grant.running:
+                self._ended.setdefault(grant.execution, []).append(grant)
         return grant
 
     def end_phase(self, execution: str) -> None:
@@ -111,12 +114,6 @@ class Gateway:
         except web.HTTPRequestEntityTooLarge:
             return refused(protocol, Refusal(413, f"the request is longer than {_MAX_REQUEST >> 20} MB"))
         return await self.answer(grant, path, content, lambda: _hung_up(request))
-
-    @property
-    def _hosts(self) -> tuple[str, ...]:
-        listening = self._listening
-        port = listening.getsockname()[1] if listening is not None else 0
-        return tuple(f"{name}:{port}" for name in (_HOST, "localhost"))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

@@ -48,22 +48,16 @@ class Gathering:
     age_s: float
 
 
-def view_batches(
-    engine: Engine, sweep: str | None = None, *, ended: bool = False, connection: Connection | None = None
-) -> list[BatchView]:
+def view_batches(engine: Engine, sweep: str | None = None, *, ended: bool = False) -> list[BatchView]:
     """Batches with requests of a sweep, or all, the oldest first; those that have ended only if asked for."""
-    if connection is None:
-        with reading(engine) as own:
-            return view_batches(engine, sweep, ended=ended, connection=own)
-    if not _has_batches(connection):
-        return []
     query = select(_b).order_by(_b.c.packed_at, _b.c.id)
     query = query if ended else query.where(_b.c.ended_at.is_(None))
-    found = list(connection.execute(query).mappings())
-    if not found:
-        return []
-    alive = set(split_owners(connection)[0])
-    views = [_view(row, _taken(connection, row["id"]), alive) for row in found]
+    with reading(engine) as connection:
+        found = list(connection.execute(query).mappings()) if _has_batches(connection) else []
+        if not found:
+            return []
+        alive = set(split_owners(connection)[0])
+        views = [_view(row, _taken(connection, row["id"]), alive) for row in found]
     return [view for view in views if sweep is None or sweep in view.sweeps]
 
 

@@ -157,10 +157,12 @@ def advance(engine: Engine, owner: int, batch_id: str, **values: Any) -> bool:
     mine = (_b.c.id == batch_id) & (_b.c.owner == owner)
     with engine.begin() as connection:
         connection.execute(update(_b).where(mine).values(**values))
+        if connection.scalar(select(_b.c.id).where(mine)) is None:
+            return False
         if values.get("state") == "running":
             # The provider has them.
             connection.execute(update(_rows).where(_rows.c.batch == batch_id).values(body=None))
-        return connection.scalar(select(_b.c.id).where(mine)) is not None
+    return True
 
 
 def bodies(engine: Engine, batch_id: str) -> Iterator[tuple[str, JsonDict]]:

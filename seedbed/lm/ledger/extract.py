@@ -74,7 +74,4 @@ def _fold(file: Path) -> None:
         for _, sql in connection.execute(known, ("index",)).fetchall():
             connection.execute(sql)
         connection.commit()
-        connection.execute("DETACH made")
     packed.replace(file)
-    for left in ("-wal", "-shm"):
-        file.with_name(f"{file.name}{left}").unlink(missing_ok=True)

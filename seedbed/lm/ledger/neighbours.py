@@ -39,7 +39,7 @@ class Neighbours:
 
     def mean(self) -> Mapping[str, Taken]:
         models = {model for taken in self.samples.values() for model in taken}
-        n = max(1, len(self.samples))
+        n = len(self.samples)
         return {
             model: Taken(*(sum(getattr(t[model], name) for t in self.samples.values() if model in t) / n
                            for name in ("calls", "tokens_in", "tokens_out")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, case, func, inspect, select
 
@@ -21,20 +21,20 @@ _CELLS_AT_ONCE = 500
 class CallProgress:
     """Of a sweep since its last fresh start."""
 
-    answered: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    answered: dict[tuple[str, str], int]
     """By cell and phase of which anything was asked: samples with an answer of a model; one with several calls counts
     from its first."""
-    paid: int = 0
-    reused: int = 0
-    tokens: int = 0
-    spent_usd: float = 0.0
-    at_risk_usd: float = 0.0
+    paid: int
+    reused: int
+    tokens: int
+    spent_usd: float
+    at_risk_usd: float
     """What more may have been billed, at worst, for calls whose end nobody saw."""
-    failed: Counter[str] = field(default_factory=Counter[str])
+    failed: Counter[str]
     """Attempts that failed, by kind; most were repeated and then succeeded."""
-    recent: int = 0
+    recent: int
     """Calls begun and ended within the time that was asked for."""
-    at_work: bool = False
+    at_work: bool
     """Whether a process that called for this sweep is alive."""
 
 

@@ -134,5 +134,6 @@ def _give_back(engine: Engine, newest: int) -> None:
             return
         while cursor.execute("PRAGMA freelist_count").fetchone()[0]:
             began = time.monotonic()
-            cursor.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+            # Not by `execute`, which takes one step of it, and a step is a page.
+            cursor.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
             time.sleep(time.monotonic() - began)

@@ -71,9 +71,7 @@ def _connect_live(file: Path) -> Any:
     log = file.with_name(f"{file.name}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
     address = f"file:{quote(str(file.resolve()))}?{mode}"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
-    connection.execute("PRAGMA query_only=1")
-    return connection
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
 
 
 def _whole(file: Path, folder: Path) -> Path:
@@ -97,9 +95,7 @@ def _engine(file: Path) -> Engine:
     def connect() -> Any:
         return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
 
-    engine = create_engine("sqlite://", creator=connect)
-    event.listen(engine, "begin", begin_reading)
-    return engine
+    return create_engine("sqlite://", creator=connect)
 
 
 def _refuse_foreign(engine: Engine, url: URL) -> None:

@@ -90,7 +90,7 @@ attempts = Table(
     Column("fingerprint", String),
     Column("provider", String),
     Column("service_tier", String),
-    Column("estimated", Boolean, nullable=False, default=False),
+    Column("estimated", Boolean, nullable=False),
     Column("reserved_usd", Float),
     Column("spent_usd", Float),
     Column("list_usd", Float),

@@ -45,7 +45,7 @@ def stats(engine: Engine) -> list[dict[str, Any]]:
         *(total("calls", outcome).label(outcome) for outcome in ("paid", "reused", "failed", "lost")),
         *(total(name, "paid", "failed").label(name) for name in ("tokens_in", "tokens_out")),
         func.sum(here.spent_usd).label("spent_usd"),
-        func.coalesce(func.sum(here.unpriced), 0).label("unpriced"),
+        func.sum(here.unpriced).label("unpriced"),
         func.coalesce(func.sum(here.at_risk_usd), 0.0).label("at_risk_usd"),
     ).group_by(here.sweep)
     # Those in flight have an index of their own, which is not asked where the sweeps' could be.

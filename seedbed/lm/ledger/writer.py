@@ -189,10 +189,6 @@ class Ledger:
                 self._beat()
             if batch:
                 self._write_batch(batch)
-        while not self._queue.empty():
-            entry = self._queue.get_nowait()
-            if entry is not None:
-                self._resolve([entry[1]], SeedbedError("the ledger is closed"))
 
     def _next_batch(self, wait_s: float) -> tuple[list[_Entry], bool]:
         batch: list[_Entry] = []
@@ -284,13 +280,17 @@ class Ledger:
 
 def _is_busy(error: Exception) -> bool:
     """Whether another process writes to the file just now."""
-    return getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+    return _sqlite_code(error) == sqlite3.SQLITE_BUSY
 
 
 def _is_full(error: Exception) -> bool:
     """Whether SQLite has no room, or no right, to write: no pause mends that."""
-    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0)
-    return code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
+    return _sqlite_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY)
+
+
+def _sqlite_code(error: Exception) -> int:
+    """The kind of error, without what tells its variants apart."""
+    return getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
 
 
 def _set_all(pairs: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:

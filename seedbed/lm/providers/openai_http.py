@@ -48,6 +48,7 @@ _MAX_ERROR_BODY = 10_000
 _LIST_TIMEOUT_S = 5.0
 _SLOTS_TIMEOUT_S = 2.0
 _SHOWN_NAMES = 3
+_DNS_CACHE_S, _KEEPALIVE_S = 300, 30
 _MAX_RETRY_AFTER_S = 3600.0
 """Longer than this is no pause but a closed door; the next refusal says so again."""
 
@@ -122,7 +123,7 @@ class OpenAIHttpProvider:
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             # The limiter bounds the calls in flight; a second bound here would only hide it.
-            connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=30)
+            connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=_DNS_CACHE_S, keepalive_timeout=_KEEPALIVE_S)
             # A proxy from the environment cannot reach a server on this machine.
             self._session = aiohttp.ClientSession(connector=connector, trust_env=not is_loopback(self._url))
         return self._session
@@ -135,7 +136,7 @@ class OpenAIHttpProvider:
             parts.append(part)
             size += len(part)
             if size > self._max_bytes:
-                reply.close()
+                # Who asked leaves the reply, and the connection with what is still to come of it.
                 raise too_long(self._max_bytes)
         return b"".join(parts)
 

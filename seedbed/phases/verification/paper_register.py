@@ -72,7 +72,7 @@ def _claim(source: YamlFile, place: int, row: Any) -> Claim:
         raise source.error((*at, "is"), "must be an address such as tiny/multi/f1, or a list with one a number.")
     if not _LOOSE.search(text):
         raise source.error((*at, "text"), "holds no number and no claim such as 'significantly better'.")
-    return Claim(" ".join(text.split()), addresses, source.lines.get(at, 1))
+    return Claim(" ".join(text.split()), addresses, source.lines[at])
 
 
 def _fixed(text: str) -> str:

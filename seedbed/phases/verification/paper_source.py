@@ -59,7 +59,7 @@ class TexFile:
 
     def in_formula(self, place: int) -> bool:
         """Whether a dollar sign of the same paragraph is open there."""
-        return len(_DOLLAR.findall(self.text, max(self.text.rfind("\n\n", 0, place), 0), place)) % 2 == 1
+        return len(_DOLLAR.findall(self.text[:place].rpartition("\n\n")[2])) % 2 == 1
 
     def mentions(self) -> Iterator[Mention]:
         for found in _MACRO.finditer(self.text):

@@ -76,3 +76,79 @@ def test_calls_that_were_sent_before_the_last_step_say_nothing_of_it() -> None:
     for _ in range(100):
         search.answered(10.0, 0.0, TOP)
     assert search.level == 2
+
+
+def _judged(search: ConcurrencySearch, took_s: float, top: int = TOP) -> tuple[int, int]:
+    """How many answers it was judged by, and where it went. None is sent before the last step."""
+    before, number = list(search._took), 0  # pyright: ignore[reportPrivateUsage]
+    assert not before
+    while True:
+        search.answered(took_s, math.inf, top)
+        number += 1
+        if not search._took:  # pyright: ignore[reportPrivateUsage]
+            return number, search.level
+
+
+@pytest.mark.parametrize(("start", "answers"), [(1, 12), (4, 12), (6, 12), (7, 14), (20, 40)])
+def test_a_number_is_judged_by_a_dozen_answers_and_by_two_turns_of_all(start: int, answers: int) -> None:
+    search = ConcurrencySearch(start)
+    assert _judged(search, 1.0, top=100)[0] == answers
+
+
+@pytest.mark.parametrize(
+    ("start", "above"), [(1, 2), (2, 3), (3, 4), (4, 6), (5, 7), (8, 12), (11, 16), (12, 16), (16, 16), (20, 20)]
+)
+def test_a_step_is_half_as_many_more_at_least_one_and_not_past_the_top(start: int, above: int) -> None:
+    assert _judged(ConcurrencySearch(start), 1.0)[1] == above
+
+
+@pytest.mark.parametrize(("took_s", "level"), [(0.59, 9), (0.6, 9), (0.61, 4)])
+def test_half_of_what_a_step_could_bring_at_best_is_enough(took_s: float, level: int) -> None:
+    """From 4 to 6 half as many answers again are the best: a quarter more it must be, 10 a second after 8."""
+    search = ConcurrencySearch(4)
+    assert _judged(search, 0.5) == (12, 6)
+    assert _judged(search, took_s) == (12, level)
+
+
+def _one_step_too_far() -> ConcurrencySearch:
+    search = ConcurrencySearch(4)
+    assert _judged(search, 1.0)[1] == 6
+    assert _judged(search, 2.0)[1] == 4
+    return search
+
+
+@pytest.mark.parametrize("slower", [0.0, 0.5])
+def test_after_a_step_too_far_six_judgements_pass_whatever_they_say(slower: float) -> None:
+    search = _one_step_too_far()
+    assert [_judged(search, 1.0 + slower * number)[1] for number in range(6)] == [4, 4, 4, 4, 4, 6]
+
+
+@pytest.mark.parametrize(("fallen", "level"), [(0, 1), (1, 1), (3, 3)])
+def test_after_a_refusal_six_judgements_pass_and_one_call_is_always_allowed(fallen: int, level: int) -> None:
+    search = ConcurrencySearch(4)
+    search.fall_to(fallen)
+    assert [_judged(search, 1.0)[1] for _ in range(6)] == [*[level] * 5, level + 1]
+
+
+def test_a_step_after_a_refusal_is_not_compared_with_what_was_before() -> None:
+    search = ConcurrencySearch(4)
+    assert _judged(search, 0.001)[1] == 6
+    search.fall_to(5)
+    assert _judged(search, 10.0)[1] == 5
+    assert [_judged(search, 10.0)[1] for _ in range(5)] == [5, 5, 5, 5, 7]
+
+
+def test_what_was_sent_in_the_moment_of_a_step_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency_search.time, "monotonic", lambda: 100.0)
+    search = ConcurrencySearch(1)
+    search.fall_to(1)
+    for _ in range(6 * 12 - 1):
+        search.answered(1.0, 100.0, TOP)
+    search.answered(1.0, 99.9, TOP)
+    assert search.level == 1
+    search.answered(1.0, 100.0, TOP)
+    assert search.level == 2
+
+
+def test_answers_in_no_time_at_all_can_be_judged() -> None:
+    assert _judged(ConcurrencySearch(4), 0.0)[1] == 6

@@ -37,6 +37,28 @@ def test_an_expression_is_looked_for_in_every_text_and_a_path_names_one_place() 
 
 
 @pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a", {"a": "*", "n": 5, "l": [{"x": "1"}, ["2", "3"]]}),
+        ("l[0].x", {"a": "t", "n": 5, "l": [{"x": "*"}, ["2", "3"]]}),
+        ("l[1][1]", {"a": "t", "n": 5, "l": [{"x": "1"}, ["2", "*"]]}),
+        ("l[1][*]", {"a": "t", "n": 5, "l": [{"x": "1"}, ["*", "*"]]}),
+        ("l[1]", {"a": "t", "n": 5, "l": [{"x": "1"}, "*"]}),
+        ("n", {"a": "t", "n": "*", "l": [{"x": "1"}, ["2", "3"]]}),
+    ],
+)
+def test_a_path_leads_to_its_place_alone(path: str, found: Any) -> None:
+    body = {"a": "t", "n": 5, "l": [{"x": "1"}, ["2", "3"]]}
+    assert normalised(body, _rules({"path": path})) == found
+
+
+@pytest.mark.parametrize("path", ["a[0]", "n[0]", "n[*]", "a.x", "l.x", "b", "l[7]", "l[0][0]", "l[1].x"])
+def test_a_path_that_leads_nowhere_changes_nothing(path: str) -> None:
+    body = {"a": "t", "n": 5, "l": [{"x": "1"}, ["2", "3"]]}
+    assert normalised(body, _rules({"path": path})) == body
+
+
+@pytest.mark.parametrize(
     ("rule", "said"),
     [
         ({}, "either pattern"),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from seedbed.lm import pace
 from seedbed.lm.pace import Pace
@@ -88,5 +91,39 @@ def test_a_pass_of_the_loop_has_so_many_turns_and_the_next_as_many_again() -> No
             await asyncio.sleep(0)
         assert turns._counting is False, "nobody came, so nothing is counted"  # type: ignore[attr-defined]
         assert [at_once() for _ in range(most + 1)] == [True] * most + [False]
+
+    asyncio.run(asyncio.wait_for(work(), 20))
+
+
+@pytest.mark.parametrize(("crowd", "left_alone"), [(8, []), (9, []), (16, []), (17, [0]), (25, [0, 0])])
+def test_the_interpreter_is_left_for_a_moment_after_each_pass_that_somebody_still_waits_behind(
+    monkeypatch: pytest.MonkeyPatch, crowd: int, left_alone: list[int]
+) -> None:
+    slept = list[int]()
+    monkeypatch.setattr(pace, "time", SimpleNamespace(sleep=slept.append))
+
+    async def work() -> None:
+        turns = Pace()
+        await asyncio.gather(*(turns.turn() for _ in range(crowd)))
+
+    asyncio.run(asyncio.wait_for(work(), 20))
+    assert slept == left_alone
+
+
+def test_of_those_that_wait_so_many_go_in_a_pass() -> None:
+    async def work() -> None:
+        turns, done = Pace(), list[int]()
+
+        async def one(number: int) -> None:
+            await turns.turn()
+            done.append(number)
+
+        crowd = [asyncio.ensure_future(one(number)) for number in range(30)]
+        seen = list[int]()
+        while len(done) < 30:
+            await asyncio.sleep(0)
+            seen.append(len(done))
+        await asyncio.gather(*crowd)
+        assert {8, 16, 24, 30} == set(seen) - {0}
 
     asyncio.run(asyncio.wait_for(work(), 20))

@@ -46,6 +46,9 @@ def test_pictures_have_a_price_of_their_own() -> None:
 def test_sounds_are_counted_by_their_bytes() -> None:
     part = {"type": "input_audio", "input_audio": {"data": "x" * 4000}}
     assert request_size(message([part])) == RequestSize(10, 16 + 400, audio=True)
+    assert request_size(message([{"type": "input_audio", "input_audio": {"data": "x"}}])) == RequestSize(
+        0, 16, audio=True
+    )
     assert not request_size(message([{"type": "image"}])).audio
     assert request_size(message([{"type": "input_audio"}])).files, "a sound that is only named"
 
@@ -68,6 +71,16 @@ def test_tools_and_formats_count_and_bring_what_providers_write_of_their_own() -
     assert request_size({"messages": [], "tools": tools}) == RequestSize(length // 3, 16 + 1024 + length)
     assert request_size({"messages": [], "thinking": {}}).most == 16 + 1024
     assert request_size({"messages": [], "temperature": 0, "max_tokens": 5}).most == 16
+
+
+def test_settings_of_a_request_of_texts_bring_nothing_however_many_there_are() -> None:
+    body: dict[str, Any] = {
+        "model": "m", "messages": [], "input": [], "encoding_format": "base64", "temperature": 1, "top_p": 1, "seed": 1,
+        "stop": ["x"], "n": 1, "max_tokens": 5, "max_completion_tokens": 5, "presence_penalty": 1,
+        "frequency_penalty": 1, "service_tier": "flex",
+    }  # fmt: skip
+    assert request_size(body) == RequestSize(0, 16)
+    assert request_size({**body, "another": 1}) == RequestSize(0, 16 + 1024)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +112,7 @@ def test_media_are_counted_without_the_texts_beside_them() -> None:
     [
         ({}, 500),
         ({"max_tokens": 20}, 20),
+        ({"max_tokens": 1}, 1),
         ({"max_tokens": 20, "max_completion_tokens": 30}, 30),
         ({"max_tokens": "20"}, 20),
         ({"max_tokens": 9000.0}, 9000),

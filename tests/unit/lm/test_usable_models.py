@@ -93,6 +93,44 @@ def test_a_provider_that_needs_a_key_gets_no_call_without_one(
     assert refuse_unusable(*found) == []
 
 
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("model: gemini/gemini-2.5-pro", "GOOGLE_API_KEY"),
+        ("model: openai/gpt-4.1-mini, api_base: 'http://127.0.0.1:9/v1'", ""),
+        ("model: openai/gpt-4.1-mini, api_key_env: MINE", "MINE"),
+        ("model: openai/gpt-4.1-mini, serve: {command: [serve]}", ""),
+    ],
+)
+def test_a_key_may_come_by_any_of_its_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, variable: str
+) -> None:
+    if variable:
+        monkeypatch.setenv(variable, "planted")
+    assert refuse_unusable(*loaded(tmp_path, model)) == []
+
+
+def test_a_variable_that_the_config_names_must_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOT_SET", raising=False)
+    found = loaded(tmp_path, "model: openai/gpt-4.1-mini, api_key_env: NOT_SET")
+    with pytest.raises(UserError, match="NOT_SET"):
+        refuse_unusable(*found)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "model: openai/gpt-4.1-mnii, api_base: 'http://127.0.0.1:9/v1'",
+        "model: openai/gpt-4.1-mnii, price: {input: 1, output: 1}",
+        "model: openai/gpt-4.1-mnii, serve: {command: [serve]}",
+        "model: openai/gpt-4.1-mini",
+        "model: openai/nothing-like-any-other",
+    ],
+)
+def test_a_name_that_is_meant_is_no_slip(tmp_path: Path, model: str) -> None:
+    assert check_model_names(*loaded(tmp_path, model)) == []
+
+
 def test_a_name_that_looks_like_a_slip_is_a_warning_since_new_models_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import runpy
 from typing import Any
 
 import pytest
 
-from seedbed.lm.tokens import count_tokens, usage_of
+from seedbed.lm import types
+from seedbed.lm.tokens import billed_usage, count_tokens, usage_of
 from seedbed.lm.types import Answerer, Usage
 from seedbed.lm.usage import rare_fields, read_usage, told_usage, who_answered, with_rare_fields
 
@@ -99,6 +101,12 @@ def test_parts_are_never_more_than_the_whole() -> None:
     found = openai(prompt_tokens_details=many, completion_tokens_details={**many, "reasoning_tokens": 5})
     assert (found.audio_in, found.image_in, found.video_in) == (60, 40, 0)
     assert (found.reasoning, found.audio_out, found.image_out, found.video_out) == (5, 45, 0, 0)
+    rest = openai(
+        prompt_tokens_details={"cached_tokens": 30, "cache_write_tokens": 20, **many},
+        completion_tokens_details={"reasoning_tokens": 10, "audio_tokens": 15, "image_tokens": 20, "video_tokens": 60},
+    )
+    assert (rest.audio_in, rest.image_in, rest.video_in) == (50, 0, 0)
+    assert (rest.audio_out, rest.image_out, rest.video_out) == (15, 20, 5)
     cached = openai(prompt_tokens_details={"cached_tokens": 10, "cached_tokens_details": many, "audio_tokens": 4})
     assert (cached.cached_audio, cached.audio_in) == (10, 0)
     mixed = {"audio_tokens": 4, "image_tokens": 60}
@@ -150,6 +158,7 @@ def test_who_answered_is_kept_as_short_words() -> None:
 def test_rare_fields_come_back_as_they_were() -> None:
     usage = openai(service_tier="flex", inference_geo="us", server_tool_use={"web_search_requests": 2})
     kept = rare_fields(usage)
+    assert kept is not None
     assert kept == {"searches": 2, "tier": "flex", "surcharges": ("us",)}
     assert with_rare_fields(Usage(100, 50), {**kept, "surcharges": ["us"], "unknown": 1}) == usage
     assert rare_fields(Usage(1, 1)) is None
@@ -163,6 +172,78 @@ def test_a_key_that_an_endpoint_quotes_as_its_name_is_masked_before_it_is_cut(mo
     said = f"{who_answered(response, 'host')} {told}"
     assert "[redacted]" in said
     assert key[:12] not in said
+
+
+def chosen(*reasons: str) -> dict[str, Any]:
+    """A completion with an answer for each reason to end."""
+    return {"choices": [{"finish_reason": reason, "message": {"content": "yes"}} for reason in reasons]}
+
+
+@pytest.mark.parametrize(
+    ("response", "cut"),
+    [
+        ({}, False),
+        (chosen("stop"), False),
+        (chosen("length"), True),
+        (chosen("max_tokens"), True),
+        (chosen("stop", "length"), True),
+        (chosen("stop", "stop"), False),
+    ],
+)
+@pytest.mark.parametrize("usage", [{}, {"usage": {"prompt_tokens": 3, "completion_tokens": 1}}])
+def test_an_answer_is_cut_where_any_of_its_choices_had_no_more_tokens(
+    response: dict[str, Any], cut: bool, usage: dict[str, Any]
+) -> None:
+    assert usage_of({}, {**response, **usage}).cut is cut
+
+
+def test_the_tier_is_the_one_served_where_that_says_all_and_else_the_one_asked_for() -> None:
+    cases: list[tuple[Any, str | None, str | None]] = [
+        (None, None, None),
+        (None, "flex", "flex"),
+        ("auto", None, None),
+        ("auto", "priority", "priority"),
+        ("flex", None, "flex"),
+        ("flex", "scale", "flex"),
+        ("flex", "Default", "Default"),
+        ("flex", "standard", "standard"),
+        ("flex", "Priority", "Priority"),
+        (5, None, None),
+    ]
+    for asked, served, billed in cases:
+        told = {"usage": {"prompt_tokens": 3, "completion_tokens": 1}, "service_tier": served}
+        assert billed_usage({"service_tier": asked}, told) == Usage(3, 1, tier=billed)
+        assert billed_usage({"service_tier": asked}, {"service_tier": served}) is None
+
+
+@pytest.mark.parametrize(("asked", "tier"), [("flex", "flex"), (None, None), (5, None)])
+def test_a_counted_answer_has_the_tier_that_was_asked_for(asked: Any, tier: str | None) -> None:
+    replies = [{"message": {"content": "yes"}}, {"message": None}, {"message": {"content": None}}]
+    found = usage_of({"input": "a", "service_tier": asked}, {"choices": replies})
+    assert found == Usage(1 + 4, count_tokens("yes"), estimated=True, tier=tier)
+
+
+def test_pictures_are_counted_as_likely_where_nothing_is_told() -> None:
+    content = [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    assert usage_of({"messages": [{"content": content}]}, {}).input == (1 + 4) + 4 + 1000
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4-turbo", "openai/gpt-3.5-turbo"])
+def test_older_models_have_the_older_tokenizer(model: str) -> None:
+    text = "你好，世界"
+    assert count_tokens(text, model) > count_tokens(text)
+    assert count_tokens(text, "openai/gpt-4.1") == count_tokens(text, "openai/gpt-4o") == count_tokens(text)
+
+
+def test_a_usage_has_nothing_beside_what_is_said() -> None:
+    # The file itself, not what was made of it when the tests began.
+    plain = runpy.run_path(str(types.__file__))["Usage"](3, 1)
+    assert plain == Usage(3, 1)
+    assert plain == Usage(
+        input=3, output=1, cached=0, reasoning=0, estimated=False, written=0, written_1h=0, cached_audio=0, audio_in=0,
+        image_in=0, video_in=0, audio_out=0, image_out=0, video_out=0, searches=0, tier=None, surcharges=(),
+        told_usd=None, cut=False,
+    )  # fmt: skip
 
 
 def test_where_nothing_is_told_all_that_was_sent_is_counted() -> None:

@@ -159,6 +159,7 @@ def test_scoring_that_was_never_done_takes_what_the_suite_declares(tmp_path: Pat
     samples = len(plan.benchmark(plan.cells[0]).test)
     whole = assumed(plan, plan.cells[0])
     found = of_cell(plan, cut={"generate": samples})
+    assert found.known_calls == 0
     share = 7 / (7 + per_case(plan))
     assert found.new_calls.likely == pytest.approx(whole.new_calls.likely * share)
     half = of_cell(plan, cut={"generate": samples // 2})
@@ -182,6 +183,20 @@ def test_answers_that_are_missing_cannot_be_scored_yet_and_take_what_scoring_too
     # Half of the eight samples, at half of what the two on record took.
     assert found.new_calls.likely == 1 + 1
     assert found.tokens.likely == pytest.approx(300 + 110)
+    assert found.known_calls == 0
+
+
+def test_however_few_answers_are_missing_one_of_their_scores_at_least_is_paid_for(tmp_path: Path) -> None:
+    history = {"score": history_of(a=Taken(16, 160, 16), b=Taken(16, 160, 16))}
+    found = of_cell(planned(tmp_path), cut={"generate": 1}, history=history)
+    # An eighth of 32 calls, all but one of which may be on record after all.
+    assert numbers(found.new_calls) == pytest.approx((4 * 0.8 / 4, 4, 4 * 1.25))
+
+
+def test_samples_that_took_one_call_or_more_may_do_so_again(tmp_path: Path) -> None:
+    history = {"generate": history_of(a=Taken(1, 100, 10), b=Taken(2, 100, 10))}
+    found = of_cell(planned(tmp_path), call("a"), call("b"), history=history)
+    assert numbers(found.new_calls) == pytest.approx((3 * 0.8 * 2 / 3, 3, 3 * 1.25))
 
 
 def test_a_search_is_what_it_took_before_or_what_is_assumed(tmp_path: Path) -> None:

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from botocore.exceptions import ClientError, ConnectTimeoutError, NoCredentialsError
 
 from seedbed.cli.main import main
 from seedbed.errors import UserError
-from seedbed.storage.paths import as_path, as_root, as_writable_root, explain, is_local
+from seedbed.storage import paths
+from seedbed.storage.hashing import hash_file
+from seedbed.storage.paths import (
+    as_path,
+    as_root,
+    as_writable_root,
+    explain,
+    explain_disk,
+    file_mask,
+    home,
+    is_hub,
+    is_local,
+    is_storage_fault,
+    local_path,
+    read_bytes,
+    safe_name,
+)
 from seedbed.storage.store import Store, write_text
 from tests.support.s3 import S3Server
 
@@ -53,6 +72,158 @@ def test_another_kind_of_storage_is_refused() -> None:
 
 def test_an_error_that_is_not_the_storages_is_not_explained() -> None:
     assert explain(FileNotFoundError("no such file")) is None
+
+
+def refused(code: str, status: int = 400, **told: str) -> ClientError:
+    """What botocore raises where the storage answers with an error."""
+    response: Any = {"Error": {"Code": code, **told}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, "PutObject")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (refused("NoSuchBucket", 404, BucketName="lab"), "there is no bucket lab; make it first, "),
+        (refused("NoSuchBucket", 404), "there is no bucket of this name; make it first, "),
+        (refused("InvalidToken", 401), "the object storage refuses (InvalidToken); check AWS_ACCESS_KEY_ID, "),
+        (refused("AccessDenied", 403), "the object storage refuses (AccessDenied); check AWS_ACCESS_KEY_ID, "),
+        (refused("SlowDown", 503, Message="Reduce."), "the object storage failed (SlowDown: Reduce.)."),
+        (refused("Odd", 402), "the object storage failed (Odd: An error occurred (Odd) when calling the PutObject"),
+        (NoCredentialsError(), "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or"),
+        (ConnectTimeoutError(endpoint_url="http://x"), "the object storage does not answer (Connect timeout on"),
+    ],
+)
+def test_what_object_storage_has_against_us_is_told_with_what_to_do(error: Exception, said: str) -> None:
+    wrapped = RuntimeError("while writing")
+    wrapped.__cause__ = error
+    for raised in (error, wrapped):
+        assert (explain(raised) or "").startswith(said)
+        assert is_storage_fault(raised)
+
+
+def test_the_storage_is_not_to_blame_for_other_errors() -> None:
+    assert not is_storage_fault(None)
+    assert not is_storage_fault(ValueError("no luck"))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device", "/lab/x"), "/lab/x: No space left on device; make room on its disk"),
+        (OSError(13, "Permission denied"), "Permission denied; make it writable for this user, or name another place."),
+        (OSError(2, "No such file", "/lab/x"), None),
+        (ValueError("no luck"), None),
+    ],
+)
+def test_what_a_disk_has_against_us_is_told_with_what_to_do(error: Exception, said: str | None) -> None:
+    for told in (explain(error), explain_disk(error)):
+        assert told is None if said is None else (told or "").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "direct"),
+    [
+        ("http://127.0.0.1:9000", True), ("http://127.8.0.1", True), ("http://localhost:9000", True),
+        ("https://s3.lab.test", False), ("https://lab.test/localhost", False), ("", False),
+    ],
+)  # fmt: skip
+def test_the_loopback_is_not_asked_by_a_proxy(monkeypatch: pytest.MonkeyPatch, endpoint: str, direct: bool) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    options = cast("Any", as_path("s3://lab/x")).storage_options
+    patience = {"connect_timeout": 10, "read_timeout": 60, "retries": {"mode": "standard", "total_max_attempts": 4}}
+    assert options["config_kwargs"] == {**patience, **({"proxies": {}} if direct else {})}
+    assert options["use_listings_cache"] is False
+
+
+def test_the_endpoint_of_s3_alone_comes_before_that_of_all_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9000")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "https://s3.lab.test")
+    assert "proxies" not in cast("Any", as_path("s3://lab/x")).storage_options["config_kwargs"]
+
+
+@pytest.mark.parametrize(("scheme", "package"), [("gs", "gcsfs universal-pathlib"), ("az", "adlfs universal-pathlib")])
+def test_other_storage_needs_its_own_package(monkeypatch: pytest.MonkeyPatch, scheme: str, package: str) -> None:
+    monkeypatch.setitem(sys.modules, "upath", None)
+    with pytest.raises(UserError, match=f"{scheme}://lab/x: {scheme}:// needs more packages .*; pip install {package}"):
+        as_path(f"{scheme}://lab/x")
+
+
+def test_storage_that_is_not_s3_is_reached_before_anything_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed:
+        """A file system that nobody may ask."""
+
+        def exists(self, name: str) -> bool:
+            raise PermissionError(13, "Permission denied", name)
+
+    class Remote:
+        fs, path, storage_options = Closed(), "lab/x", {}
+
+    monkeypatch.setattr(paths, "as_path", lambda text: Remote())
+    with pytest.raises(UserError, match="gs://lab/x: lab/x: Permission denied; make it writable"):
+        as_root("gs://lab/x")
+
+
+def test_an_object_is_read_with_one_request(bucket: str, s3: S3Server) -> None:
+    root = as_root(f"s3://{bucket}/lab")
+    write_text(root / "x", "text")
+    s3.requests(bucket)
+    for read in (read_bytes, hash_file):
+        assert read(root / "x") in (b"text", hashlib.sha256(b"text").hexdigest())
+        assert [asked.split("?")[0] for asked in s3.requests(bucket)] == [f"GET /{bucket}/lab/x"]
+
+
+def test_a_folder_on_this_machine_is_one() -> None:
+    assert local_path("out", "--out") == Path("out")
+    with pytest.raises(UserError, match="--out is empty; name a place"):
+        local_path("", "--out")
+
+
+@pytest.mark.parametrize("name", ["a", "A.b_c-9", "x" * 80])
+def test_a_name_for_files_stays_as_it_is(name: str) -> None:
+    assert safe_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "'' goes into file names: use letters, digits"),
+        ("a b", "'a b' goes into file names: use letters, digits"),
+        ("../a", "'../a' goes into file names: use letters, digits"),
+        (".a", "'.a' goes into file names: use letters, digits"),
+        ("x" * 81, f"'{'x' * 20}'... goes into file names: use at most 80 characters"),
+    ],
+)
+def test_a_name_that_cannot_be_part_of_a_path_is_refused(name: str, said: str) -> None:
+    with pytest.raises(ValueError, match="goes into file names") as told:
+        safe_name(name)
+    assert str(told.value).startswith(said)
+
+
+@pytest.mark.parametrize(("text", "mask"), [("", 0o077), ("077", 0o077), ("27", 0o027), ("0022", 0o022), ("0", 0)])
+def test_a_mask_is_octal(monkeypatch: pytest.MonkeyPatch, text: str, mask: int) -> None:
+    monkeypatch.setenv("SEEDBED_UMASK", text)
+    assert file_mask() == mask
+
+
+@pytest.mark.parametrize("text", ["8", "u=rwx", "00077"])
+def test_a_mask_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("SEEDBED_UMASK", text)
+    with pytest.raises(UserError, match=f"SEEDBED_UMASK is '{text}'; give three octal digits such as 077 or 027."):
+        file_mask()
+
+
+def test_the_home_is_the_users_unless_a_variable_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEEDBED_HOME", "/lab/home")
+    assert home() == Path("/lab/home")
+    monkeypatch.setenv("SEEDBED_HOME", "")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert home() == Path("/home/somebody/.seedbed")
+
+
+def test_a_data_set_of_the_hub_is_no_file() -> None:
+    assert is_hub(Path("hf:lab/set"))
+    assert not is_hub(Path("data/hf:x"))
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seedbed.errors import LeftByExit
-from seedbed.storage.redact import keep_secret, masked_end, masked_error, redact, telling_no_secret
+from seedbed.errors import CellFailed, LeftByExit
+from seedbed.storage.redact import is_secret_name, keep_secret, masked_end, masked_error, redact, telling_no_secret
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,49 @@ def test_a_variable_that_a_config_names_is_secret_whatever_its_name(monkeypatch:
     assert redact("it is monday") == "it is monday"
     keep_secret("LAB_ACCESS_OF_MONDAY")
     assert redact("it is monday") == "it is [redacted]"
+
+
+@pytest.mark.parametrize(("variable", "shortest"), [("LAB_API_KEY", 8), ("LAB_ACCESS_OF_TUESDAY", 6)])
+def test_a_value_of_a_few_letters_is_a_word_and_no_secret(
+    monkeypatch: pytest.MonkeyPatch, variable: str, shortest: int
+) -> None:
+    keep_secret("LAB_ACCESS_OF_TUESDAY")
+    value = "q7w8e9r0t1"[:shortest]
+    monkeypatch.setenv(variable, value)
+    assert redact(f"it is {value}") == "it is [redacted]"
+    monkeypatch.setenv(variable, value[:-1])
+    assert redact(f"it is {value}") == f"it is {value}"
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("api_key", True), ("x-api-key", True), ("API-TOKENS", True), ("key", True), ("dsn", True), ("my_pat", True),
+        ("webhook_url", True), ("keyboard", False), ("monkey", False), ("path", False), ("model", False),
+    ],
+)  # fmt: skip
+def test_a_name_says_whether_it_holds_a_secret(name: str, secret: bool) -> None:
+    assert is_secret_name(name) is secret
+
+
+@pytest.mark.parametrize(
+    ("address", "told", "masked"),
+    [
+        ("postgresql://lab:q7w8e9@db/x", "q7w8e9", True),
+        ("postgresql://lab:q7w8e@db/x", "q7w8e", False),
+        ("postgresql://lab@db/x", "lab@db", False),
+        ("postgresql://lab:@db/x", "lab", False),
+        ("postgresql://lab:q7%2Fw8e9@db/x", "q7%2Fw8e9", True),
+        ("postgresql://lab:q7%2Fw8e9@db/x", "q7/w8e9", True),
+        ("postgresql://[lab:q7w8e9@db/x", "q7w8e9", False),
+        ("mail me@lab.test of q7w8e9", "q7w8e9", False),
+    ],
+)
+def test_a_password_of_six_letters_is_one(
+    monkeypatch: pytest.MonkeyPatch, address: str, told: str, masked: bool
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", address)
+    assert redact(f"login with {told} failed") == f"login with {'[redacted]' if masked else told} failed"
 
 
 @pytest.mark.parametrize("text", ["postgresql://lab:hunter22@db/x", "mysql://lab:hunter22@db:3306/x?a=b"])
@@ -163,6 +206,95 @@ def test_what_a_cut_left_of_a_secret_is_masked_too(monkeypatch: pytest.MonkeyPat
 def test_what_a_cut_left_of_a_short_secret_is_masked_too(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     monkeypatch.setenv("LAB_API_KEY", "zebra-crossing77")
     assert redact(f"key {'zebra-crossing77'[:kept]}") == "key [redacted]"
+
+
+@pytest.mark.parametrize(
+    ("secret", "kept"),
+    [
+        # Half of a long one, but no fewer than twelve letters; a short one, and one like a path, is known whole only.
+        ("abcdefgh12345678ABCDEFGH87654321", 15), ("abcdefgh1234567Z", 11), ("abcdefgh1234567", 14),
+        ("/home/lab/keys/of-monday", 23), ("correct horse battery staple", 27),
+    ],
+)  # fmt: skip
+def test_the_beginning_that_other_texts_have_too_stays(monkeypatch: pytest.MonkeyPatch, secret: str, kept: int) -> None:
+    monkeypatch.setenv("LAB_API_KEY", secret)
+    assert redact(f"key {secret[:kept]}") == f"key {secret[:kept]}"
+    assert redact(f"key {secret}") == "key [redacted]"
+
+
+def test_a_secret_is_masked_in_every_form_that_a_text_has_it_in_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that holds all there is to look for."""
+    monkeypatch.setenv("LAB_API_KEY", "zebracrossing77")
+    forms = [base64.b64encode(f"{before}zebracrossing77".encode()).decode().rstrip("=") for before in ("", "a", "ab")]
+    masked = redact(" ".join(["zebracrossing77", *forms]))
+    assert masked.count("[redacted]") == 4
+    assert "zebra" not in masked
+
+
+@pytest.mark.parametrize("form", ["zebra%2Fcrossing%3D77", "zebra%2fcrossing%3d77"])
+def test_a_secret_is_masked_in_an_address_in_small_letters_and_capitals(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra/crossing=77")
+    assert redact(f"https://lab.test/?key={form}&x") == "https://lab.test/?key=[redacted]&x"
+
+
+def test_a_secret_that_goes_on_where_another_ends_is_masked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+    monkeypatch.setenv("OTHER_API_KEY", "lighthouse-keeper-5")
+    assert redact("zebra-crossing-77lighthouse-keeper-5") == "[redacted][redacted]"
+    assert redact("zebra-crossing-77zebra-crossing-77.") == "[redacted][redacted]."
+
+
+def test_an_error_without_a_secret_is_the_error_itself() -> None:
+    for error in (ValueError("no luck"), OSError(), OSError(5, "no luck"), ValueError(7)):
+        assert masked_error(error) is error
+        with pytest.raises(type(error)) as told:
+            telling_no_secret(_raising)(error)
+        assert told.value is error
+
+
+def _raising(error: Exception) -> None:
+    raise error
+
+
+class _Odd(Exception):
+    """Its words come from elsewhere than its arguments."""
+
+    def __str__(self) -> str:
+        return "no entry for zebra-crossing-77"
+
+
+def test_a_secret_in_notes_only_is_masked_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+    error = ValueError("no luck")
+    error.add_note("with zebra-crossing-77")
+    assert masked_error(error) is error
+    assert error.__notes__ == ["with [redacted]"]
+
+
+def test_a_secret_behind_an_error_replaces_it_though_its_own_words_tell_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+    error = ValueError("no luck")
+    error.__cause__ = _Odd()
+    safe = masked_error(error)
+    assert isinstance(safe, CellFailed)
+    assert str(safe) == "ValueError: no luck"
+
+
+def test_a_replaced_error_has_none_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "zebra-crossing-77")
+    with pytest.raises(CellFailed, match=r"^_Odd: no entry for \[redacted\]$") as told:
+        telling_no_secret(_raising)(_Odd())
+    assert told.value.__cause__ is None
+    try:
+        raise _Odd
+    except _Odd as error:
+        try:
+            raise masked_error(error)
+        except CellFailed as safe:
+            shown = "".join(traceback.format_exception(safe))
+    assert "no entry for zebra" not in shown
 
 
 def test_an_error_keeps_its_type_and_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:

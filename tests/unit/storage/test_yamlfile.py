@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from seedbed.errors import UserError
+from seedbed.storage import yamlfile
 from seedbed.storage.yamlfile import YamlFile, read_yaml
 
 TEXT = """\
@@ -99,6 +101,7 @@ def test_a_field_of_an_override_is_named_by_it(tmp_path: Path) -> None:
         ('name: a\n"b\\0": 1\n', "sweep.yaml:2: field : holds the character '\\x00'; remove it."),
         ("name: a\nb: [1\n", "sweep.yaml:3: not valid YAML"),
         ("name: a\nb: \x07\n", "sweep.yaml:2: holds the character "),
+        ("\nname: \x07\n", "sweep.yaml:2: holds the character "),
         ("name: a\nb: &x\n  c: *x\n", "sweep.yaml:2: an alias stands inside what it names; write it out."),
         ("- a\n", "sweep.yaml: a sweep is a YAML mapping that starts with 'name:'."),
         ("", "sweep.yaml: a sweep is a YAML mapping that starts with 'name:'."),
@@ -133,6 +136,8 @@ def test_fifty_levels_are_deep_enough(tmp_path: Path) -> None:
     )
     # One beside the other is not one in the other.
     read(tmp_path, "a:\n" + "- [[[[1]]]]\n" * 60)
+    beside = "a:\n" + "- []\n" * 10
+    assert refused(tmp_path, beside + "- " + "[" * 50 + "]" * 50).startswith("sweep.yaml:12: nested more than 50 deep")
 
 
 def test_aliases_count_as_if_they_were_written_out(tmp_path: Path) -> None:
@@ -198,3 +203,47 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     large.write_bytes(b"#" * 10_000_001)
     with pytest.raises(UserError, match=r"large\.yaml: larger than 10 MB; a night is a YAML mapping\."):
         read_yaml(large, shape="a night is a YAML mapping")
+
+
+def test_a_config_may_be_as_large_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yamlfile, "_MAX_BYTES", 8)
+    assert read(tmp_path, "name: a\n").data == {"name": "a"}
+    assert refused(tmp_path, "name: ab\n").startswith("sweep.yaml: larger than")
+
+
+def test_a_config_may_have_as_many_fields_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The whole, a name, a list and its two entries.
+    monkeypatch.setattr(yamlfile, "_MAX_FIELDS", 5)
+    assert read(tmp_path, "a: [1, 2]\n").data == {"a": [1, 2]}
+    assert refused(tmp_path, "\na: [1, 2, 3]\n") == "sweep.yaml:2: stands for more than 5 fields; use fewer aliases."
+
+
+def test_what_was_made_from_other_fields_is_named_as_it_was_written(tmp_path: Path) -> None:
+    written = read(tmp_path, TEXT)
+    made = YamlFile(written.path, {}, written.lines, origins={("made",): ("models",), ("made", "b", 0): ("systems", 1)})
+    path = tmp_path / "sweep.yaml"
+    assert made.where(("made", "reader", "model")) == f"{path}:4: field models.reader.model"
+    assert made.where(("made",)) == f"{path}:2: field models"
+    assert made.where(("made", "b", 0, "name")) == f"{path}:10: field systems.1.name"
+    assert made.where(("name",)) == f"{path}:1: field name"
+
+
+def test_what_was_set_is_named_before_what_is_written(tmp_path: Path) -> None:
+    found = read(tmp_path, TEXT, "models.reader.model=z", "systems=[{name: x}]")
+    assert found.where(("models", "reader", "model")) == "--set models.reader.model=z: field models.reader.model"
+    assert found.where(("models", "reader")) == f"{tmp_path}/sweep.yaml:3: field models.reader"
+    # The list that is written there holds another second entry.
+    assert found.where(("systems", 1, "name")) == "--set systems=[{name: x}]: field systems.1.name"
+
+
+@pytest.mark.parametrize(("text", "value"), [("yes", True), ("false", False), ("~", None), ("", None)])
+def test_truths_and_nothing_are_values(tmp_path: Path, text: str, value: object) -> None:
+    assert read(tmp_path, f"a: {text}\n").data == {"a": value}
+
+
+def test_an_error_without_a_place_is_told_of_the_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(*_: object, **__: object) -> None:
+        raise yaml.MarkedYAMLError(problem="odd")
+
+    monkeypatch.setattr(yaml, "parse", parse)
+    assert refused(tmp_path, "a: 1\n") == "sweep.yaml:1: not valid YAML (odd); mend the indentation or quotes."

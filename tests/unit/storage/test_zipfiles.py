@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import struct
 import warnings
 import zipfile
 from pathlib import Path
@@ -34,7 +35,7 @@ def test_equal_members_give_equal_bytes_and_come_back(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "one.zip") as made:
         for entry in made.infolist():
             assert (entry.date_time, entry.external_attr >> 16) == ((1980, 1, 1, 0, 0, 0), stat.S_IFREG | 0o644)
-            assert entry.compress_type == zipfile.ZIP_DEFLATED
+            assert (entry.compress_type, entry.create_system) == (zipfile.ZIP_DEFLATED, 3)
 
 
 def test_a_part_is_unpacked_by_its_names(tmp_path: Path) -> None:
@@ -90,6 +91,42 @@ def test_what_grows_two_hundred_times_is_a_bomb_once_it_is_large(
         unpack(tmp_path / "grows.zip", tmp_path / "out")
     monkeypatch.setattr(zipfiles, "_ALWAYS", 1_000_000)
     unpack(tmp_path / "grows.zip", tmp_path / "out")
+
+
+def test_what_grows_less_than_two_hundred_times_is_none_however_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zipfiles, "_ALWAYS", 10)
+    pack(tmp_path / "text.zip", {"text": b"plain text"[:10] * 10})
+    unpack(tmp_path / "text.zip", tmp_path / "out")
+    assert len((tmp_path / "out/text").read_bytes()) == 100
+
+
+def changed(folder: Path, place: int, layout: str, value: int) -> Path:
+    """A zip of one file with another number at a place of its entry in the directory at its end."""
+    pack(folder / "one.zip", {"a": b"text"})
+    data = bytearray((folder / "one.zip").read_bytes())
+    struct.pack_into(layout, data, data.index(b"PK\x01\x02") + place, value)
+    (folder / "one.zip").write_bytes(data)
+    return folder / "one.zip"
+
+
+_FLAGS, _PACKED_SIZE = 8, 20
+"""Where they stand in an entry of the directory, by the description of the format."""
+
+
+def test_an_encrypted_file_is_refused_and_other_flags_are_not(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'a' is encrypted; it is not unpacked"):
+        unpack(changed(tmp_path, _FLAGS, "<H", 1), tmp_path / "out")
+    unpack(changed(tmp_path, _FLAGS, "<H", 2), tmp_path / "out")
+    assert names(tmp_path / "out") == ["a"]
+
+
+def test_files_that_are_larger_together_than_the_zip_overlap(tmp_path: Path) -> None:
+    size = changed(tmp_path, _FLAGS, "<H", 0).stat().st_size
+    unpack(changed(tmp_path, _PACKED_SIZE, "<I", size), tmp_path / "out")
+    with pytest.raises(UserError, match="its files overlap, as in a zip bomb; it is not unpacked"):
+        unpack(changed(tmp_path, _PACKED_SIZE, "<I", size + 1), tmp_path / "more")
 
 
 def test_more_files_than_any_results_have_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

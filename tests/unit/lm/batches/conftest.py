@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.support.lm import scope
+from tests.unit.lm.batches.bench import Benches
 
 QUICK = {"size": 10, "age_s": 0.05, "poll_s": 0.02, "settle_s": 0.2}
 _PROTOCOLS: dict[str, dict[str, Any]] = {
@@ -26,6 +28,14 @@ def in_full(size: int, **changes: Any) -> dict[str, Any]:
     """Settings under which so many calls make a batch: on a busy machine one may get old before it has them all."""
     own = changes.pop("batch", {})
     return batched(batch={"size": size, "age_s": 3600.0, **own}, **changes)
+
+
+@pytest.fixture(scope="session")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
+    """What makes a bench for each test."""
+    made = Benches(tmp_path_factory.mktemp("benches"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(params=list(_PROTOCOLS))

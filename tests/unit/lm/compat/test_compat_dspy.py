@@ -85,3 +85,41 @@ def _named(function: Any, like: PrivateName, name: str | None = None) -> Any:
 
     twin.__module__, twin.__name__ = like.owner, name or like.name
     return twin
+
+
+def test_a_failure_of_what_runs_on_the_loop_is_its_callers() -> None:
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    async def work() -> None:
+        asyncio.get_running_loop().set_default_executor(LoopExecutor(1))
+        await asyncio.to_thread(_named(broken, INSTANT[1]))
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(work())
+
+
+@pytest.mark.parametrize("function", [SimpleNamespace(), SimpleNamespace(args=()), len])
+def test_what_is_no_partial_is_no_instant_function(function: Any) -> None:
+    assert is_instant(function) is False
+
+
+def test_only_the_function_itself_is_looked_at() -> None:
+    named = _named(threading.get_ident, INSTANT[0])
+    instant: list[Any] = [SimpleNamespace(args=args) for args in ((named,), (named, len), (len, named))]
+    assert [is_instant(one) for one in instant] == [True, True, False]
+
+
+def test_an_error_that_dspy_does_not_expect_becomes_a_public_one_too() -> None:
+    with pytest.raises(dspy.LMError), error_boundary("openai/x"):
+        raise ZeroDivisionError("a bug")
+
+
+@pytest.mark.parametrize(
+    "parts", [[lm15.TextPart(text="yes")], [lm15.ThinkingPart(text="hm"), lm15.TextPart(text="yes")]]
+)
+def test_the_first_answer_is_the_output(parts: list[Any]) -> None:
+    message = lm15.Message.assistant(parts)
+    response = lm15.Response(id="1", model="x", message=message, finish_reason="stop", usage=lm15.Usage())
+    found = chat_output(response)
+    assert (found if len(parts) == 1 else found["text"]) == "yes"

@@ -67,3 +67,31 @@ def test_a_sync_client_on_the_loop_says_that_it_would_wait_for_itself(place: Pla
     with pytest.raises(openai.APIConnectionError) as raised:
         place.runtime.run(wrong())
     assert "would wait for itself" in str(raised.value.__cause__)
+
+
+def test_a_call_is_made_on_the_runtimes_loop_from_wherever_it_is_asked(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loops: list[asyncio.AbstractEventLoop] = []
+    attempt = place.runtime.attempt
+
+    async def watched(query: Any) -> Any:
+        loops.append(asyncio.get_running_loop())
+        return await attempt(query)
+
+    monkeypatch.setattr(place.runtime, "attempt", watched)
+    elsewhere, here = (async_client(place.runtime, place.bind, "task") for _ in range(2))
+    asyncio.run(elsewhere.chat.completions.create(model="m", messages=ASK, temperature=0))
+
+    async def ask() -> None:
+        await here.chat.completions.create(model="m", messages=ASK, temperature=0)
+
+    place.runtime.run(ask())
+    assert loops == [place.runtime.loop] * 2
+
+
+def test_who_asks_the_same_again_draws_again(place: Place) -> None:
+    client = sync_client(place.runtime, place.bind, "task")
+    for _ in range(2):
+        client.chat.completions.create(model="m", messages=ASK)
+    assert place.books_agree().outcomes == {"paid": 2}

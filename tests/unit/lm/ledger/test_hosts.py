@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import time
 from pathlib import Path
 
@@ -11,9 +12,9 @@ import pytest
 from sqlalchemy import insert
 
 from seedbed.errors import UserError
-from seedbed.lm.ledger import schema
+from seedbed.lm.ledger import hosts, schema
 from seedbed.lm.ledger.database import open_database, register_owner, split_owners, sqlite_url
-from seedbed.lm.ledger.hosts import elsewhere, host, network_filesystem
+from seedbed.lm.ledger.hosts import elsewhere, host, host_name, network_filesystem, process_exists
 
 
 def _plant(url: str, of: str, silent_s: float = 0.0, pid: int = 1) -> int:
@@ -102,3 +103,61 @@ def test_a_ledger_is_private_unless_the_user_shares(
         monkeypatch.setenv("SEEDBED_UMASK", mask)
     open_database(sqlite_url(tmp_path / "ledger.sqlite")).dispose()
     assert (tmp_path / "ledger.sqlite").stat().st_mode & 0o777 == mode
+
+
+def test_people_know_a_machine_by_its_name() -> None:
+    assert host_name("far-away/another-boot/pid:[1]") == "far-away"
+    assert host_name(host()) == socket.gethostname()
+
+
+@pytest.mark.parametrize(
+    ("own_boot", "other", "apart"),
+    [
+        ("", "far-away//", True),
+        ("", "far-away/boot/pid:[1]", True),
+        ("", "here//", False),
+        ("boot", "far-away//", True),
+        ("boot", "here/other/pid:[1]", False),
+        ("boot", "an-old-entry", True),
+    ],
+)
+def test_machines_that_cannot_tell_their_start_are_told_by_their_names(
+    monkeypatch: pytest.MonkeyPatch, own_boot: str, other: str, apart: bool
+) -> None:
+    monkeypatch.setattr(hosts, "host", lambda: f"here/{own_boot}/pid:[1]")
+    assert elsewhere(other) is apart
+
+
+def test_a_killed_process_that_is_still_listed_exists_no_more() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    try:
+        assert not process_exists(child)
+    finally:
+        os.waitpid(child, 0)
+    assert not process_exists(child)
+
+
+def test_a_process_of_another_user_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_pid: int, _signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(hosts.os, "kill", refuse)
+    assert process_exists(12345)
+
+
+def test_where_processes_are_not_listed_one_that_takes_signals_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[int, int]] = []
+    monkeypatch.setattr(hosts.os, "kill", lambda *sent: taken.append(sent))
+    monkeypatch.setattr(hosts, "Path", lambda _: Path("/nowhere"))
+    assert process_exists(12345)
+    assert taken == [(12345, 0)], "a signal that does nothing"
+
+
+def test_of_a_list_of_mounts_only_whole_lines_are_read(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text("filer /home\nfiler:/x /lab nfs4\n\n")
+    assert network_filesystem(Path("/lab/ledger.sqlite"), mounts) == "nfs4"
+    assert network_filesystem(Path("/home/ledger.sqlite"), mounts) is None

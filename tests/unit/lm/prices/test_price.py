@@ -207,3 +207,32 @@ def test_a_night_has_its_own_rates_but_not_for_batches() -> None:
 )
 def test_hours_and_days_at_which_less_is_charged(rule: dict[str, Any], hour: int, minute: int, cheap: bool) -> None:
     assert is_off_peak(rule, datetime(2026, 1, 1, hour, minute, tzinfo=UTC)) is cheap
+
+
+@pytest.mark.parametrize("tier", ["_flex", "_balanced", "_priority", "_ultrafast"])
+def test_a_length_of_a_tier_is_of_that_tier_alone(tier: str) -> None:
+    entry = {f"input_cost_per_token_above_7k_tokens{tier}": 1.0}
+    others = {"", "_flex", "_balanced", "_priority", "_ultrafast"} - {tier}
+    assert thresholds(entry, tier) == [(7000, "7k")]
+    assert all(thresholds(entry, other) == [] for other in others)
+    assert thresholds(entry, batch=True) == []
+
+
+@pytest.mark.parametrize(
+    ("tokens", "inclusive", "rate"),
+    [(199_999, True, 1.0), (200_000, False, 1.0), (200_000, True, 9.0), (200_001, False, 9.0)],
+)
+def test_the_rates_of_a_length_hold_above_it_or_from_it_on(tokens: int, inclusive: bool, rate: float) -> None:
+    entry = {"input_cost_per_token": 1.0, "input_cost_per_token_above_200k_tokens": 9.0}
+    assert standard_rates(entry, tokens, "", inclusive=inclusive, off_peak=None).input == rate
+
+
+def test_the_lengths_of_a_table_of_blocks_are_where_they_begin() -> None:
+    assert plain(tiered_pricing=BLOCKS).steps() == [0, 1000]
+    assert plain(tiered_pricing=BLOCKS).steps(batch=True) == []
+
+
+@pytest.mark.parametrize(("tokens", "rate"), [(1000, 1.5), (5000, 3.0), (5001, 3.0)])
+def test_beyond_the_last_block_its_rates_hold(tokens: int, rate: float) -> None:
+    entry = {"input_cost_per_token": 1.0, "tiered_pricing": BLOCKS}
+    assert standard_rates(entry, tokens, "", inclusive=False, off_peak=None).input == rate

@@ -102,6 +102,15 @@ def test_the_first_line_that_differs_is_shown_around_the_difference() -> None:
     assert f"line 1 is {shown!r}" in far.differences[0].what
 
 
+def test_a_line_that_goes_on_is_shown_where_the_other_ends() -> None:
+    for own, other in (("x" * 300, f"{'x' * 300}y"), (f"{'x' * 300}y", "x" * 300)):
+        check = Checker(ROOT)
+        check.text(FILE, own, other)
+        assert [one.what for one in check.differences] == [
+            f"line 1 is {own[220:]!r}, the stored rows give {other[220:]!r}"
+        ]
+
+
 def test_lines_that_one_side_lacks_are_counted() -> None:
     check = Checker(ROOT)
     check.text(FILE, "a", "a\nb")
@@ -117,6 +126,8 @@ def test_long_numbers_in_a_text_may_be_rounded_otherwise_and_short_ones_may_not(
     assert not same_text("mean 0.5", "mean: 0.5")
     assert same_text("1000000000", "1000000001")
     assert not same_text("100000000", "100000001")
+    assert same_text("1.0000e-13", "2.0000e-13")
+    assert not same_text("1.000e-13", "2.000e-13"), "nine characters are no long number"
 
 
 def test_a_file_is_known_by_its_hash(tmp_path: Path) -> None:

@@ -57,11 +57,13 @@ def _sentences(summary: Summary) -> Iterator[str]:
     for system in _SYSTEMS:
         for metric in ("digits", "right", "f1"):
             at, over, samples = f"sums/{system}/{metric}", rows[system].metrics[metric], rows[system].samples[metric]
+            assert over.mean is not None
             yield rf"{system} has \sb{{{at}}}, that is \sbsays{{{at}}}{{{100 * over.mean:.1f}\%}}"
             yield rf"(\sbsays{{{at}}}{{${over.mean:.2f} \pm {over.std:.2f}$}},"
             yield rf"\sbsays{{{at}/interval}}{{[{samples.ci_low:.3f}, {samples.ci_high:.3f}]}}"
             yield rf"over \sbsays{{{at}/n}}{{{samples.n_samples} questions}})."
             if (c := tests.get((system, metric))) is not None:
+                assert c.difference is not None
                 yield rf"It is \sbsays{{{at}/difference}}{{{100 * c.difference:.1f} points higher}}"
                 yield rf"with \sbsays{{{at}/p}}{{$p = {c.p_holm:.3f}$}}."
     for (system, metric), c in tests.items():
@@ -245,7 +247,7 @@ def test_a_system_with_two_models_needs_the_model(summary: Summary, tmp_path: Pa
 
 
 def figure(**changed: Any) -> PrintedFigure:
-    fields = {"kind": "value", "values": (0.6125,), "digits": 3, "share": True, "spread": 0.021}
+    fields: dict[str, Any] = {"kind": "value", "values": (0.6125,), "digits": 3, "share": True, "spread": 0.021}
     return PrintedFigure(**{**fields, **changed})
 
 

@@ -56,6 +56,25 @@ def test_the_same_page_has_no_difference_and_every_part_is_counted() -> None:
     assert check.figures == 4 + 1 + 3 + 1 + 4
 
 
+def test_a_fact_and_a_sentence_are_counted_as_one_each() -> None:
+    def counted(own: str) -> int:
+        check = Checker(Path("/run"))
+        check_page(check, FILE, page(own), page(own), with_cases=True, drawn_elsewhere=None)
+        return check.figures
+
+    fact, sentence = "<dl><dt>started</dt><dd>2 May</dd></dl>", "<ul><li>multi beats direct</li></ul>"
+    assert [counted(own) - counted("") for own in (fact, sentence, fact + sentence)] == [1, 1, 2]
+
+
+def test_a_row_is_named_by_its_first_three_cells() -> None:
+    def wide(last: str) -> str:
+        cells = "".join(f"<td>{text}</td>" for text in ("a", "b", "c", "d", last))
+        return page(f"<h3>Wide</h3><table><tr>{'<th>X</th>' * 5}</tr><tr>{cells}</tr></table>")
+
+    (said,) = told(wide("e"), wide("f"))
+    assert "row 1 (a · b · c), column 'X' shows 'e'" in said
+
+
 def test_a_cell_is_named_by_its_row_and_column() -> None:
     assert told(page(TABLE.replace("0.812", "0.912")), page()) == [
         "tables, table 'Results', row 1 (multi · 0.812), column 'F1' shows '0.912', the stored rows give '0.812'"
@@ -170,4 +189,6 @@ def test_two_texts_are_shown_near_where_they_part() -> None:
     assert around("abcX", "abcY") == ("abcX", "abcY")
     assert around("abc", "abcd") == ("abc", "abcd")
     head, tail = "h" * 100, "t" * 100
+    assert around(head, f"{head}Y") == ("h" * 60, f"{'h' * 60}Y")
+    assert around(f"{head}Y", head) == (f"{'h' * 60}Y", "h" * 60)
     assert around(f"{head}X{tail}", f"{head}Y{tail}") == (f"{'h' * 60}X{'t' * 59}", f"{'h' * 60}Y{'t' * 59}")

@@ -12,8 +12,10 @@ import random
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from tests.mutants.asking import Question
 from tests.mutants.changes import Change, changes, judged_equivalent
 from tests.mutants.planted import PLANTED, Planted, table
 from tests.mutants.reach import Asked, Reach, keep, read, read_kept
@@ -22,6 +24,7 @@ from tests.mutants.tree import ROOT, ask, changed, copied, put_switches, record,
 ENOUGH = 0.85
 """The share of drawn changes, those judged equivalent left out, that must be noticed."""
 _TESTS = ("tests/unit", "tests/golden")
+_PATIENCE_S = 10.0
 _NOT_ASKED = ("tests/unit/test_", "tests/unit/cli/test_docs")
 """About the tree itself, the tooling and the texts."""
 
@@ -84,27 +87,39 @@ def _reach(root: Path, everything: Sequence[Change], arguments: argparse.Namespa
 
 def _survivors(root: Path, chosen: Sequence[Change], asked: Asked, arguments: argparse.Namespace) -> list[Change]:
     by_number = {change.number: change for change in chosen}
-    fates = dict.fromkeys(by_number, "nobody runs it")
-    killers = set[str]()
+    answers: dict[int, tuple[str, str]] = {}
 
-    def tell(answer: dict[str, str]) -> None:
-        fates[int(answer["number"])] = answer["fate"]
-        if answer["fate"] == "killed" and "::" in answer["by"]:
-            killers.add(answer["by"])
-        print(f"{answer['fate']:8} {by_number[int(answer['number'])].name}  [{answer['by']}]", flush=True)
+    def tell(number: int, fate: str, by: str) -> None:
+        answers[number] = fate, by
+        print(f"{fate:8} {by_number[number].name}  [{by}]", flush=True)
 
-    questions = [question for change in chosen if (question := asked.about(change)).tests]
-    ask(root, [q for q in questions if not by_number[q.number].at_import], arguments.processes, tell)
-    for question in questions:
-        if by_number[question.number].at_import:
-            fate, words = run_tests(root, question.tests, question.number)
-            by = words.removeprefix("FAILED ").partition(" - ")[0]
-            tell({"number": str(question.number), "fate": fate, "by": by})
-    if killers:
-        fate, words = run_tests(root, sorted(killers))
-        if fate != "survived":
-            print(f"a test that noticed changes fails without any: {words}")
-    return [change for change in chosen if fates[change.number] != "killed"]
+    wrong = set[str]()
+    left = [question for change in chosen if (question := asked.about(change)).tests]
+    while left:
+        left = [replace(question, tests=[test for test in question.tests if test not in wrong]) for question in left]
+        ask(root, [q for q in left if not by_number[q.number].at_import], arguments.processes, tell)
+        for question in left:
+            if by_number[question.number].at_import:
+                fate, words = run_tests(root, question.tests, question.number)
+                tell(question.number, fate, words.removeprefix("FAILED ").partition(" - ")[0])
+        found = _failing(root, {by for fate, by in answers.values() if fate == "killed"}, arguments.processes)
+        print(f"fail without any change, and are not asked: {len(found)} tests {' '.join(sorted(found))}", flush=True)
+        wrong |= found
+        left = [question for question in left if answers[question.number][1] in found]
+    return [change for change in chosen if answers.get(change.number, ("nobody runs it", ""))[0] != "killed"]
+
+
+def _failing(root: Path, tests: set[str], processes: int) -> set[str]:
+    """Those of tests that noticed changes that also fail where nothing is changed, asked in the same way."""
+    named = {-place: test for place, test in enumerate(sorted(test for test in tests if "::" in test), start=1)}
+    found = set[str]()
+
+    def tell(number: int, fate: str, by: str) -> None:
+        if fate == "killed":
+            found.add(named[number])
+
+    ask(root, [Question(number, [test], _PATIENCE_S) for number, test in named.items()], processes, tell)
+    return found
 
 
 def _test_modules(asked: Sequence[str]) -> list[str]:

@@ -95,8 +95,10 @@ def _recording(root: Path, modules: Sequence[str], to: Path) -> tuple[int, Path]
     return _forked(root, arguments, lambda: [Recorder(to, folder)], {"SEEDBED_REACHED": str(folder)})
 
 
-def ask(root: Path, questions: Sequence[Question], processes: int, tell: Callable[[dict[str, str]], None]) -> None:
-    """Puts each to its tests; what came of it is told as it comes."""
+def ask(root: Path, questions: Sequence[Question], processes: int, tell: Callable[[int, str, str], None]) -> None:
+    """Puts each to its tests; number, fate and the test that noticed are told as they come."""
+    if not questions:
+        return
     answers = Path(tempfile.mkstemp(dir=root)[1])
     numbers, end = os.pipe()
     modules = sorted({test.partition("::")[0] for question in questions for test in question.tests})
@@ -114,7 +116,8 @@ def ask(root: Path, questions: Sequence[Question], processes: int, tell: Callabl
         ended = [pid for pid in running if os.waitpid(pid, os.WNOHANG)[0]]
         lines = answers.read_text(encoding="utf-8").splitlines()
         for line in lines[told:]:
-            tell(json.loads(line))
+            answer = json.loads(line)
+            tell(answer["number"], answer["fate"], answer["by"])
         told = len(lines)
         logs = [running.pop(pid) for pid in ended]
         if not running:

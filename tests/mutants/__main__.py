@@ -111,7 +111,7 @@ def _survivors(root: Path, chosen: Sequence[Change], asked: Asked, arguments: ar
 
 def _failing(root: Path, tests: set[str], processes: int) -> set[str]:
     """Those of tests that noticed changes that also fail where nothing is changed, asked in the same way."""
-    named = {-place: test for place, test in enumerate(sorted(test for test in tests if "::" in test), start=1)}
+    named = {-place: test for place, test in enumerate(sorted(filter(_is_test, tests)), start=1)}
     found = set[str]()
 
     def tell(number: int, fate: str, by: str) -> None:
@@ -120,6 +120,11 @@ def _failing(root: Path, tests: set[str], processes: int) -> set[str]:
 
     ask(root, [Question(number, [test], _PATIENCE_S) for number, test in named.items()], processes, tell)
     return found
+
+
+def _is_test(by: str) -> bool:
+    """Else a module could not even be imported, or the tests did not end."""
+    return by.startswith("tests/") and "::" in by
 
 
 def _test_modules(asked: Sequence[str]) -> list[str]:

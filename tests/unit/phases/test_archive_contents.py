@@ -24,7 +24,7 @@ from tests.support.cells import prepared
 CONFIG = """\
 name: packed
 seeds: [0]
-plugins: [tests.support.toy, own_words]
+plugins: [tests.support.toy, packed_words]
 models: {reader: {model: offline/reader}}
 experiments:
   - suite: toy
@@ -45,7 +45,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_text(folder / "mine/deep/b.txt", "b")
     write_text(folder / "mine/a.txt", "a")
     write_text(folder / "one.csv", "one")
-    write_text(folder / "own_words.py", 'WORDS = "own"\n')
+    write_text(folder / "packed_words.py", 'WORDS = "own"\n')
     write_text(folder / "packed.yaml", CONFIG)
     ready = prepared(folder / "packed.yaml", folder / "out")
     try:
@@ -72,7 +72,7 @@ def test_without_its_data_an_archive_has_results_code_config_and_ledger(run: Swe
     made, files = packed(run, tmp_path / "a.zip")
     outside = {name for name in files if not name.startswith("results/")}
     assert outside == {"README.txt", "archive.json", "config/packed.yaml", *(f"config/{name}" for name in made.code)}
-    assert "own_words.py" in made.code
+    assert "packed_words.py" in made.code
     cell, stamp = run.plan.cells[0], run.folder.name
     assert {
         "results/ledger.sqlite",
@@ -141,11 +141,11 @@ def test_labels_and_looks_belong_to_the_results(run: SweepRun, tmp_path: Path) -
 
 def test_code_that_holds_a_secret_is_not_packed(run: SweepRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_API_KEY", "WORDS-are-so-long-a-key")
-    path = run.plan.config_dir / "own_words.py"
+    path = run.plan.config_dir / "packed_words.py"
     before = path.read_text(encoding="utf-8")
     path.write_text('WORDS = "WORDS-are-so-long-a-key"\n', encoding="utf-8")
     try:
-        with pytest.raises(UserError, match=r"own_words\.py: holds a secret and would be part of the archive"):
+        with pytest.raises(UserError, match=r"packed_words\.py: holds a secret and would be part of the archive"):
             write_archive(run, tmp_path / "a.zip")
     finally:
         path.write_text(before, encoding="utf-8")

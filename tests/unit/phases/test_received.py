@@ -20,7 +20,7 @@ from tests.support.stored import Stored, stored
 CONFIG = """\
 name: toys
 seeds: [0]
-plugins: [own_words]
+plugins: [sent_words]
 models: {reader: {model: offline/reader}}
 experiments:
   - suite: crosslingual
@@ -35,7 +35,7 @@ UNASKED = "Code that came with results is run only with --trust-plugins: read it
 def laid(folder: Path, *stamps: str, sweep: str = "toys") -> Stored:
     """Results of a sweep with code of its own, which imports leave a mark of."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "own_words.py").write_text("WORDS = 'own'\n", encoding="utf-8")
+    (folder / "sent_words.py").write_text("WORDS = 'own'\n", encoding="utf-8")
     made = stored(folder, CONFIG.replace("name: toys", f"name: {sweep}"))
     for stamp in stamps:
         run_files(made, made.store.sweep_dir(sweep, stamp))
@@ -45,8 +45,8 @@ def laid(folder: Path, *stamps: str, sweep: str = "toys") -> Stored:
 
 def forget_plugins() -> None:
     """As in a process that has planned nothing."""
-    sys.path[:] = [folder for folder in sys.path if not Path(folder, "own_words.py").exists()]
-    sys.modules.pop("own_words", None)
+    sys.path[:] = [folder for folder in sys.path if not Path(folder, "sent_words.py").exists()]
+    sys.modules.pop("sent_words", None)
 
 
 def run_files(made: Stored, run: Path, config_dir: str = "..") -> None:
@@ -147,7 +147,7 @@ def test_a_users_mistake_keeps_its_words(tmp_path: Path) -> None:
     for trusted in (True, False):
         with pytest.raises(UserError, match=r"schema_version is 99, this Seedbed reads \d+\.$"):
             opened(run, trust_plugins=trusted)
-    (tmp_path / "own_words.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
+    (tmp_path / "sent_words.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
     run_files(made, run)
     forget_plugins()
     with pytest.raises(UserError, match="plugins: cannot import") as told:
@@ -210,7 +210,7 @@ def archive_files(folder: Path, text: str = CONFIG, **index: Any) -> dict[str, b
     return {
         "archive.json": json_text(told).encode(),
         "config/toys.yaml": text.encode(),
-        "config/own_words.py": b"WORDS = 'own'\n",
+        "config/sent_words.py": b"WORDS = 'own'\n",
         "config/data/1/rows.csv": b"a,b\n",
         "results/ledger.sqlite": b"rows",
         f"{RUN}/run.json": (folder / "lab" / RUN / "run.json").read_bytes(),
@@ -292,7 +292,7 @@ def test_config_data_and_ledger_of_an_archive_are_laid_out_and_code_only_where_i
     assert below(tmp_path / "careful") == ["config/data/1/rows.csv", "config/toys.yaml", "ledger.sqlite"]
     assert (tmp_path / "careful" / "ledger.sqlite").read_bytes() == b"rows"
     unpack_to_run(str(sent), str(tmp_path / "trusting"), trust_plugins=True)
-    assert "config/own_words.py" in below(tmp_path / "trusting")
+    assert "config/sent_words.py" in below(tmp_path / "trusting")
 
 
 def test_an_archive_is_laid_out_in_a_new_folder_of_this_machine(tmp_path: Path, bucket: str) -> None:

@@ -57,7 +57,7 @@ def _used(config: SweepConfig) -> Iterator[str]:
 
 def _refuse_without_key(name: str, model: ModelConfig, source: YamlFile) -> None:
     known = _KEYS.get(model.model.partition("/")[0])
-    if known is None or model.api_base or model.api_key_env or model.serve:
+    if known is None or model.api_base or model.api_key_env or model.serve or "api_key" in str(model.extra):
         return
     if not any(os.environ.get(variable) for variable in known):
         raise source.error(

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from seedbed.analysis.addressed import PrintedFigure, addressed_rows
-from seedbed.analysis.results import Comparison, Summary
+from seedbed.analysis.results import Summary
 from seedbed.cli.main import main
 from seedbed.errors import UserError
 from seedbed.phases.context import read_run
 from seedbed.phases.verification.paper import CheckedPaper, check_paper, summary_again
 from seedbed.phases.verification.paper_claims import disagreement
+from tests.unit.phases.verification.printed import verdict
 
 _SYSTEMS = ("weak", "middle", "strong")
 _CLAIMS = {
@@ -281,22 +282,6 @@ def test_a_number_agrees_at_the_digits_that_are_printed(text: str, changed: dict
 def test_a_difference_that_is_wrong_is_told_with_its_sign() -> None:
     assert str(disagreement("0.05", figure(kind="signed", values=(0.031,)))).endswith("the stored rows give +0.0310")
     assert str(disagreement("0.05", figure(values=(0.031,)))).endswith("the stored rows give 0.0310")
-
-
-def verdict(word: Any, difference: float, p: float, higher_is_better: bool = True) -> PrintedFigure:
-    c = Comparison(
-        "s",
-        "b",
-        "m",
-        "x",
-        "base",
-        "f",
-        higher_is_better=higher_is_better,
-        difference=difference,
-        p_holm=p,
-        verdict=word,
-    )
-    return PrintedFigure("word", word=word, comparison=c)
 
 
 @pytest.mark.parametrize(

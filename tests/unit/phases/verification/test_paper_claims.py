@@ -9,6 +9,7 @@ import pytest
 from seedbed.analysis.addressed import PrintedFigure
 from seedbed.analysis.results import Comparison
 from seedbed.phases.verification.paper_claims import disagreement, plain_text, shown
+from tests.unit.phases.verification.printed import verdict
 
 
 def figure(**changed: Any) -> PrintedFigure:
@@ -70,24 +71,6 @@ def plain(*values: float | None, **changed: Any) -> PrintedFigure:
 )  # fmt: skip
 def test_a_number_agrees_or_not(text: str, figure: PrintedFigure, right: bool) -> None:
     assert (disagreement(text, figure) is None) is right
-
-
-def verdict(
-    word: Any = "better", difference: float | None = 0.1, p: float | None = 0.01, higher_is_better: bool | None = True
-) -> PrintedFigure:
-    c = Comparison(
-        "s",
-        "b",
-        "m",
-        "x",
-        "base",
-        "f",
-        higher_is_better=higher_is_better,
-        difference=difference,
-        p_holm=p,
-        verdict=word,
-    )
-    return PrintedFigure("word", word=word, comparison=c)
 
 
 @pytest.mark.parametrize(

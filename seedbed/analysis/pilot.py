@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from seedbed.analysis.columns import by_seed, numbered
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 ALPHA = 0.05
-_RANGE_LEVEL = 0.8
+_RANGE_LEVEL = 0.9
 """How sure the range of a planned number is, as far as the pilot's own chance goes."""
 
 
@@ -52,8 +52,10 @@ def samples_needed(
     found = _samples(parts, wanted, seeds)
     if found is None:
         return None
-    low, high = (_samples(_at(parts, level), wanted, seeds) for level in _ends())
-    return math.ceil(found), math.ceil(low or found), math.ceil(high) if high is not None else math.inf
+    fewer, more = ends(parts, seeds)
+    low = min(_samples(end, wanted, seeds) or math.inf for end in fewer)
+    high = max(_samples(end, wanted, seeds) or math.inf for end in more)
+    return math.ceil(found), math.ceil(low), math.ceil(high) if math.isfinite(high) else math.inf
 
 
 def variance_parts(differences: Floats, clusters: Sequence[Hashable] | None = None) -> Parts:
@@ -91,23 +93,35 @@ def _samples(parts: Parts, wanted: float, seeds: int) -> float | None:
     return (parts.samples + parts.rest / seeds) / left * parts.per_cluster
 
 
-def _ends() -> tuple[float, float]:
-    return (1 + _RANGE_LEVEL) / 2, (1 - _RANGE_LEVEL) / 2
+def ends(parts: Parts, seeds: int) -> tuple[list[Parts], list[Parts]]:
+    """What the parts may be in truth where fewer samples of so many seeds do than the pilot says, and where it takes
+    more: two of each. Large means of samples come of samples that differ or, by chance, of the rest. Only of the rest
+    would more seeds than the pilot's rid the sweep, so it is tried small and large at both ends: what that leaves for
+    the samples may be below 0, but by no more than makes up for the rest's size."""
+    least, most = (_scaled(parts, (1 + sign * _RANGE_LEVEL) / 2) for sign in (1, -1))
+    return [least, _with_rest(least, most.rest, seeds)], [most, _with_rest(most, least.rest, seeds)]
 
 
-def _at(parts: Parts, level: float) -> Parts:
-    """The parts as they may be in truth: scaled to a quantile of what a pilot of that size shows."""
+def _with_rest(parts: Parts, rest: float, seeds: int) -> Parts:
+    """The same mean square of samples with another rest in it."""
+    if parts.pilot_seeds < 2:
+        return parts
+    left = parts.samples + (parts.rest - rest) / parts.pilot_seeds
+    return replace(parts, samples=max(left, (parts.rest - rest) / seeds), rest=rest)
+
+
+def _scaled(parts: Parts, level: float) -> Parts:
+    """Mean squares at a quantile of what is true where a pilot of that size shows these. What seeds add is taken from
+    their mean square, which is not 0 where the part happens to be. Of the rest no more degrees are believed than there
+    are clusters: that of one sample may be larger than that of another."""
     from scipy.special import chdtri
 
     def scale(degrees: int) -> float:
-        return degrees / float(chdtri(degrees, 1 - level)) if degrees > 0 else 1.0
+        return degrees / float(chdtri(degrees, 1 - level))
 
-    of_samples, of_seeds = scale(parts.clusters - 1), scale(parts.pilot_seeds - 1)
-    return Parts(
-        parts.samples * of_samples,
-        parts.seeds * of_seeds,
-        parts.rest * of_samples,
-        parts.clusters,
-        parts.pilot_seeds,
-        parts.per_cluster,
-    )
+    of_samples = scale(parts.clusters - 1)
+    found = replace(parts, samples=parts.samples * of_samples, rest=parts.rest * of_samples, seeds=0.0)
+    if parts.pilot_seeds < 2:
+        return found
+    between = parts.clusters * parts.seeds + parts.rest
+    return replace(found, seeds=max(0.0, (between * scale(parts.pilot_seeds - 1) - parts.rest) / parts.clusters))

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from seedbed.analysis.columns import by_seed
-from seedbed.analysis.pilot import Parts, variance_parts
+from seedbed.analysis.pilot import Parts, ends, variance_parts
 from seedbed.analysis.power import POWER
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 ALPHA = 0.05
-_RANGE_LEVEL = 0.9
-"""How sure the range of a number is, as far as the pilot's own chance goes."""
 MOST = 10_000_000
 """Samples; where more are needed, no number is told."""
 _MANY_DEGREES = 1000
@@ -52,21 +50,18 @@ class Pilot:
 
     def needed(self, difference: float, seeds: int) -> Planned:
         """Samples that show a difference in four of five sweeps with so many seeds."""
-        found = [_samples(parts, self, difference, seeds) for parts in self._possible()]
-        return Planned(seeds, *found)
+        fewer, more = ([self._samples(end, difference, seeds) for end in side] for side in ends(self.parts, seeds))
+        low = min((n for n in fewer if n is not None), default=None)
+        high = None if None in more else max(n for n in more if n is not None)
+        return Planned(seeds, self._samples(self.parts, difference, seeds), low, high)
 
     def detectable(self, n: int, seeds: int) -> float:
         """The difference that so many samples show in four of five sweeps."""
         return _demand(self.parts, self, max(2.0, n / self.parts.per_cluster), seeds)
 
-    def _possible(self) -> tuple[Parts, Parts, Parts]:
-        """As the pilot shows them, and at the ends of what they may be in truth."""
-        low, high = (1 + _RANGE_LEVEL) / 2, (1 - _RANGE_LEVEL) / 2
-        return self.parts, self._at(low), self._at(high)
-
-    def _at(self, level: float) -> Parts:
-        found = _at(self.parts, level)
-        return found if self.made_by_seed else replace(found, seeds=0.0)
+    def _samples(self, parts: Parts, difference: float, seeds: int) -> int | None:
+        # Where seeds make no other system, what they have in common is chance of the pilot.
+        return _samples(parts if self.made_by_seed else replace(parts, seeds=0.0), self, difference, seeds)
 
 
 def pilot(
@@ -80,7 +75,6 @@ def pilot(
     """Of values as samples x seeds. `tests_in_family` are the contests that Holm's adjustment is made over."""
     parts = variance_parts(by_seed(system) - by_seed(baseline), clusters)
     if not seed_changes_system:
-        # Seeds draw single answers, no other system: what they have in common is chance of the pilot.
         parts = replace(parts, seeds=0.0)
     return Pilot(parts, seed_changes_system, ALPHA / max(1, tests_in_family))
 
@@ -124,19 +118,3 @@ def _demanded(degrees: float, level: float, error: float, truly: float) -> float
         return float(ndtri(1 - level / 2)) * error + float(ndtri(POWER)) * truly
     limit = float(stdtrit(degrees, 1 - level / 2))
     return limit * error + (float(nctdtrinc(degrees, 1 - POWER, limit)) - limit) * truly
-
-
-def _at(parts: Parts, level: float) -> Parts:
-    """The parts as they may be in truth: mean squares scaled to a quantile of what a pilot of that size shows. What
-    seeds add is taken from their mean square, which is not 0 where the part happens to be."""
-    from scipy.special import chdtri
-
-    def scale(degrees: int) -> float:
-        return degrees / float(chdtri(degrees, 1 - level))
-
-    of_samples = scale(parts.clusters - 1)
-    found = replace(parts, samples=parts.samples * of_samples, rest=parts.rest * of_samples, seeds=0.0)
-    if parts.pilot_seeds < 2:
-        return found
-    between = parts.clusters * parts.seeds + parts.rest
-    return replace(found, seeds=max(0.0, (between * scale(parts.pilot_seeds - 1) - parts.rest) / parts.clusters))

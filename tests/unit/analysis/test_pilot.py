@@ -102,15 +102,20 @@ def test_the_number_and_its_range_follow_from_the_parts(difference: float, seeds
     values = np.random.default_rng(8).normal(0, 0.3, (40, 1)) + np.random.default_rng(9).normal(0, 0.2, (40, 4))
     values += np.array([-0.05, 0.05, 0.0, 0.02])
     parts = variance_parts(values)
+    a, b, e = 4 * parts.samples + parts.rest, 40 * parts.seeds + parts.rest, parts.rest
     wanted = difference**2 / (stats.norm.ppf(0.975) + stats.norm.ppf(power)) ** 2
 
-    def needed(of_samples: float, of_seeds: float) -> int:
-        left = wanted - parts.seeds * of_seeds / seeds
-        return math.ceil((parts.samples + parts.rest / seeds) * of_samples / left)
+    def needed(a: float, b: float, rest: float) -> float:
+        left = wanted - max(0.0, (b - e) / 40) / seeds
+        return math.ceil(((a - rest) / 4 + rest / seeds) / left) if left > 0 else math.inf
 
-    low, high = ((39 / float(stats.chi2.ppf(q, 39)), 3 / float(stats.chi2.ppf(q, 3))) for q in (0.9, 0.1))
+    (a_low, b_low), (a_high, b_high) = (
+        (39 / float(stats.chi2.ppf(q, 39)), 3 / float(stats.chi2.ppf(q, 3))) for q in (0.95, 0.05)
+    )
     found = samples_needed(values, np.zeros((40, 4)), difference=difference, seeds=seeds, power=power)
-    assert found == (needed(1, 1), needed(*low), needed(*high))
+    low = min(needed(a * a_low, b * b_low, e * of_rest) for of_rest in (a_low, a_high))
+    high = max(needed(a * a_high, b * b_high, e * of_rest) for of_rest in (a_low, a_high))
+    assert found == (needed(a, b, e), low, high)
 
 
 def test_the_end_of_the_range_is_open_where_seeds_may_differ_too_much() -> None:
@@ -162,10 +167,11 @@ def test_the_least_pilot_has_a_range_of_one_degree_of_freedom(clusters: int, see
     values = np.random.default_rng(11).normal(0, 0.5, (clusters, seeds)) + np.array([0.0, 0.25])[:seeds]
     parts = variance_parts(values)
     wanted = 0.35**2 / (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2
-    of_samples = (clusters - 1) / stats.chi2.ppf(0.9, clusters - 1)
-    of_seeds = (seeds - 1) / stats.chi2.ppf(0.9, seeds - 1) if seeds > 1 else 0.0
-    assert seeds == 1 or parts.seeds > 0
-    left = wanted - parts.seeds * of_seeds / seeds
+    of_samples = (clusters - 1) / stats.chi2.ppf(0.95, clusters - 1)
+    left = wanted
+    if seeds > 1:
+        between = (60 * parts.seeds + parts.rest) / stats.chi2.ppf(0.95, 1)
+        left -= max(0.0, (between - parts.rest) / 60) / seeds
     low = (parts.samples + parts.rest / seeds) * of_samples / left
     found = samples_needed(values, np.zeros((clusters, seeds)), difference=0.35, seeds=seeds)
     assert found is not None

@@ -212,12 +212,38 @@ def test_the_ends_of_a_range_are_those_of_the_mean_squares(made: bool, pilot_see
         between = max(0.0, ((21 * parts.seeds + 0.04) * seeds - 0.04) / 21)
         return replace(parts, samples=0.09 * samples, rest=0.04 * samples, seeds=between if made else 0.0)
 
-    low, high = (Pilot(at(quantile), made) for quantile in (0.95, 0.05))
+    def apart(end: Parts, other: Parts, seeds: int) -> Parts:
+        """With the rest at its other end: the mean square of samples says less of it, or more, of the samples."""
+        samples = (pilot_seeds * end.samples + end.rest - other.rest) / pilot_seeds
+        return replace(end, samples=max(samples, (end.rest - other.rest) / seeds), rest=other.rest)
+
+    few, many = at(0.95), at(0.05)
     for difference in (0.12, 0.3, 0.7):
         for seeds in (2, 20, 300):
             found = Pilot(parts, made).needed(difference, seeds)
-            assert found.low == low.needed(difference, seeds).n
-            assert found.high == high.needed(difference, seeds).n
+            lower, upper = (
+                [Pilot(parts, made).needed(difference, seeds).n for parts in (end, apart(end, other, seeds))]
+                for end, other in ((few, many), (many, few))
+            )
+            assert found.low == min((n for n in lower if n is not None), default=None)
+            assert found.high == (None if None in upper else max(n for n in upper if n is not None))
+
+
+@pytest.mark.parametrize("seeds", [3, 10])
+@pytest.mark.parametrize(("of_samples", "apart"), [(0.0, 0.0), (0.02, 0.0), (0.0, 0.06), (0.02, 0.03)])
+def test_the_range_holds_what_is_needed(of_samples: float, apart: float, seeds: int) -> None:
+    """In at least 90% of pilots of 60 samples and three seeds, whatever samples and seeds add: what a pilot shows of
+    both is more than 0 by chance alone."""
+    truth = Pilot(Parts(of_samples, apart**2, 0.16, 60, 3, 1.0), made_by_seed=apart > 0)
+    difference = truth.detectable(150, seeds)
+    need = truth.needed(difference, seeds).n
+    assert need is not None
+    rng, held = np.random.default_rng(9), 0
+    for _ in range(100):
+        own = rng.normal(0, 0.4, (60, 3)) + rng.normal(0, np.sqrt(of_samples), (60, 1)) + rng.normal(0, apart, 3)
+        found = pilot(own, np.zeros((60, 3)), seed_changes_system=apart > 0).needed(difference, seeds)
+        held += found.low is not None and found.low <= need <= (found.high or MOST)
+    assert held >= 90
 
 
 def test_the_range_of_a_pilot_of_one_seed_is_that_of_its_samples() -> None:

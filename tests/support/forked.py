@@ -1,14 +1,15 @@
 """Python programs as processes of their own, without the seconds of CPU that their imports take.
 
 `Popen` and `run` are those of `subprocess`. A command `[sys.executable, "-m", MODULE, ...]` is forked from a process
-that has imported what all of them need: large libraries, and what of Seedbed every run imports. Prefect is not among
-them: it reads the environment when it is imported, and that must be the command's. The fork is a child of this process:
-it has a number, gets signals, is killed and waited for like any other. Where that cannot be had (not Linux), and for
-any other command, it is `subprocess` itself.
+that has imported what all of them need: large libraries, and what of Seedbed every run imports. Prefect reads the
+environment when it is imported, and that must be the command's: a fork finds it as if it were imported then. The fork
+is a child of this process: it has a number, gets signals, is killed and waited for like any other. Where that cannot be
+had (not Linux), and for any other command, it is `subprocess` itself.
 """
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 import importlib
@@ -21,7 +22,10 @@ import socket
 import subprocess
 import sys
 import threading
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 _ROOT = Path(__file__).parents[2]
@@ -48,6 +52,7 @@ _IMPORTED = (
     "pydantic_settings",
     "pendulum",
     "opentelemetry.trace",
+    "prefect.main",
     "rich.console",
     "seedbed.cli.run",
     "seedbed.lm.lm",
@@ -125,7 +130,7 @@ class _Nursery:
             pass_fds=[theirs.fileno()],
             cwd=_ROOT,
             # Threads do not survive a fork.
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "DO_NOT_TRACK": "1"},
             stdout=subprocess.DEVNULL,
         )
         theirs.close()
@@ -149,6 +154,34 @@ class _Nursery:
             finally:
                 prctl(_BECOME_PARENT_OF_ORPHANS, 0, 0, 0, 0)
         return pid
+
+
+class _Kept(MetaPathFinder, Loader):
+    """Prefect as it was imported before the fork. Until somebody imports it, it is not there; then it reads the
+    environment anew."""
+
+    def __init__(self) -> None:
+        names = [name for name in sys.modules if name.partition(".")[0] == "prefect"]
+        self._modules = {name: sys.modules.pop(name) for name in names}
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        if name != "prefect" or not self._modules:
+            return None
+        self._spec = self._modules[name].__spec__
+        assert self._spec is not None
+        spec = copy.copy(self._spec)
+        spec.loader = self
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._modules.pop(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
+        sys.modules.update(self._modules)
+        self._modules.clear()
+        sys.modules["prefect.context"].refresh_global_settings_context()
+        sys.modules["prefect.logging.configuration"].setup_logging(incremental=False)
 
 
 def main() -> None:
@@ -191,6 +224,7 @@ def _become(request: dict[str, Any], ends: list[int]) -> None:
     os.environ.update(request["env"])
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]
+    sys.meta_path.insert(0, _Kept())
     extra = [entry for entry in request["env"].get("PYTHONPATH", "").split(os.pathsep) if entry]
     sys.path[:] = [request["cwd"], *extra, *(entry for entry in sys.path[1:] if entry not in extra)]
     module, *sys.argv[1:] = request["words"]

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import dspy
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from seedbed.lm.runtime import Binding, LMRuntime
 
+T = TypeVar("T")
 
 # Answers that were cut off are counted, and told once with the remedy (phases/answer_notes.py); DSPy says it of each.
 logging.getLogger("dspy.clients.lm").addFilter(lambda record: "response was truncated" not in record.getMessage())
@@ -112,6 +113,11 @@ class SeedbedLM(dspy.LM):
             return await super().acall(prompt, messages=messages, **kwargs)
         finally:
             CALL.reset(token)
+
+    def wait_for(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do asynchronous work where calls are made, from any other thread: none of its calls needs a loop or a thread
+        of its own then."""
+        return self._runtime.run_until_stop(work, self._binding.scope.cell)
 
     @property
     def adapter(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ Found = tuple[AddedScorer, Scored]
 def scorer_feedback(context: CellContext, case: Case, output: Mapping[str, Any]) -> Feedback:
     """The first metric that has a range and a direction is the score; the words are those of all scorers. Called from
     an optimizer's threads. A scorer that fails ends the search: a failure is no score."""
-    found = asyncio.run(_score_all(context, case, output))
+    found = context.runtime.run_until_stop(lambda: _score_all(context, case, output), context.cell.id)
     score = next(_scores(found), None)
     if score is None:
         raise UserError(

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from typing import Any, cast
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar, cast
 
 import dspy
 from dspy.primitives.base_module import BaseModule
+
+from seedbed.lm.lm import SeedbedLM
+
+T = TypeVar("T")
+
+
+def wait_for(lm: dspy.LM, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Do asynchronous work for somebody who calls from a thread, as optimizers do."""
+    return lm.wait_for(work) if isinstance(lm, SeedbedLM) else asyncio.run(work())
 
 
 class Program(dspy.Module):
@@ -15,8 +25,7 @@ class Program(dspy.Module):
     Copies, of which optimizers make many, have prompts of their own and share everything else (corpora, clients)."""
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
-        # The calls themselves are made on the LM runtime's loop; this one only waits for them.
-        return asyncio.run(cast(Any, self).aforward(**inputs))
+        return wait_for(dspy.settings.lm, lambda: cast(Any, self).aforward(**inputs))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Program:
         twin = type(self).__new__(type(self))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import dspy
 
 from seedbed.suite import Case, Feedback, PhaseContext
+from seedbed.suites.kit.program import wait_for
 
 
 class CompareResponses(dspy.Signature):
@@ -68,7 +68,8 @@ async def judge_leakage(lm: dspy.LM, case: Case, output: Mapping[str, Any]) -> f
 
 def privacy_feedback(context: PhaseContext, case: Case, output: Mapping[str, Any]) -> Feedback:
     """For optimizers, which call from threads of their own."""
-    privacy = asyncio.run(judge_privacy(context.lm("judge"), case, output))
+    lm = context.lm("judge")
+    privacy = wait_for(lm, lambda: judge_privacy(lm, case, output))
     return Feedback(privacy.score, told(privacy, case.gold["pii_units"], str(output.get("llm_request") or "")))
 
 

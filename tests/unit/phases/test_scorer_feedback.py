@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,9 @@ def _scorer(said: Scored | float | None, *metrics: Metric, **spec: Any) -> Added
 
 
 def _feedback(*scorers: AddedScorer) -> Any:
-    context: Any = SimpleNamespace(resolved=SimpleNamespace(scorers=scorers), cell=SimpleNamespace(title="the cell"))
+    runtime = SimpleNamespace(run_until_stop=lambda work, _: asyncio.run(work()))
+    cell = SimpleNamespace(title="the cell", id="c")
+    context: Any = SimpleNamespace(resolved=SimpleNamespace(scorers=scorers), cell=cell, runtime=runtime)
     return scorer_feedback(context, CASE, {"answer": "a"})
 
 

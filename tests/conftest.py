@@ -34,20 +34,20 @@ for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, heard)
 
-SERVERS = {"seedbed_home", "postgres", "s3"}
+SERVERS = {"seedbed_home", "postgres", "s3", "tab", "dom"}
 _PATIENCE_S = 1500
 """A sweep of some seconds took five minutes at a load of 20; what hangs is ended all the same."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts a server is slow, whether its module says so or not, and on a busy machine very slow."""
+    """What starts a server or a browser is slow, whether its module says so or not, and on a busy machine very slow."""
     for item in items:
         asked: set[str] = set(getattr(item, "fixturenames", ()))
         given = getattr(item, "callspec", None)
         if asked & SERVERS or (given is not None and given.params.get("each_ledger") == "postgresql"):
             item.add_marker(pytest.mark.slow)
-            if item.get_closest_marker("timeout") is None:
-                item.add_marker(pytest.mark.timeout(_PATIENCE_S))
+        if item.get_closest_marker("slow") is not None and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_PATIENCE_S))
 
 
 @pytest.fixture(scope="session")

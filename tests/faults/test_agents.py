@@ -11,7 +11,6 @@ from tests.faults.agents import AGENTS, campaign, missing
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.timeout(900)
 def test_kills_of_sweep_and_agents_leave_ledger_and_bill_equal(tmp_path: Path, agent: str) -> None:
     if (lack := missing(agent)) is not None:
         pytest.skip(lack)

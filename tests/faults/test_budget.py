@@ -95,12 +95,12 @@ def test_calls_in_flight_finish_when_the_budget_is_reached(tmp_path: Path, monke
 
     def keep_waiting(_request: object, _body: bytes) -> None:
         arrived.set()
-        answer.wait(60)
+        answer.wait(600)
 
     with Loopback(watch=keep_waiting) as server, runtime(tmp_path, server, timeout_s=120) as made:
         with ThreadPoolExecutor(1) as pool:
             other = pool.submit(_work, made, 1, (), cell="other")
-            assert arrived.wait(60)
+            assert arrived.wait(600)
             assert _work(made, 1, caps(1e-9, "sweep:this one")) == []
             assert isinstance(made.stop_reason, BudgetReached)
             # Much longer than the grace that a call would have after Ctrl-C.

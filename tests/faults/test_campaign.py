@@ -9,7 +9,7 @@ import pytest
 from tests.faults.campaign.campaign import Campaign
 from tests.faults.campaign.tracebacks import first_traceback
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.slow
 
 
 def test_a_short_campaign_holds(tmp_path: Path) -> None:

@@ -23,10 +23,7 @@ from tests.support.postgres import Postgres
 from tests.support.s3 import S3Server
 from tests.support.sweeps import Sweep
 
-pytestmark = [
-    pytest.mark.usefixtures("seedbed_home"),
-    pytest.mark.timeout(600),
-]
+pytestmark = pytest.mark.usefixtures("seedbed_home")
 pytest.importorskip("prefect_dask", reason="Dask is not installed (pip install 'seedbed[dask]')")
 
 CONCURRENCY = 6

@@ -17,7 +17,7 @@ KILL_AFTER = (2, 31, 74)
 CONCURRENCY = 6
 
 
-def _wait_for_requests(server: Loopback, count: int, timeout: float = 90.0) -> None:
+def _wait_for_requests(server: Loopback, count: int, timeout: float = 600.0) -> None:
     deadline = time.monotonic() + timeout
     while server.books.requests < count:
         assert time.monotonic() < deadline, f"only {server.books.requests} requests came"

@@ -57,7 +57,6 @@ asyncio.run(deploy._renew(automation))
 
 
 @pytest.mark.usefixtures("seedbed_home")
-@pytest.mark.timeout(600)
 def test_a_killed_worker_leaves_a_run_that_is_marked_and_the_next_completes_it(tmp_path: Path) -> None:
     with Loopback(latency_s=0.25) as server:
         lab, sweep = _lab(tmp_path, server, "test-kill")

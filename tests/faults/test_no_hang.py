@@ -55,7 +55,7 @@ def test_a_stop_ends_calls_that_hang(tmp_path: Path, sync: bool, monkeypatch: py
         while not server.books.requests:
             time.sleep(0.01)
         made.stop(Interrupted("stopped by the user"))
-        thread.join(15)
+        thread.join(45)
         assert not thread.is_alive()
         assert "stopped by the user" in str(failed[0])
     assert sums(tmp_path).outcomes == {"lost": 1}
@@ -77,7 +77,7 @@ def test_a_stop_ends_pauses_between_retries(tmp_path: Path) -> None:
         while not server.books.requests:
             time.sleep(0.01)
         made.stop(Interrupted("stopped by the user"))
-        thread.join(15)
+        thread.join(45)
         assert not thread.is_alive()
     assert failed
 
@@ -97,7 +97,7 @@ def test_closing_releases_threads_that_wait(tmp_path: Path) -> None:
             threading.Thread(target=ask, daemon=True).start()
             while not server.books.requests:
                 time.sleep(0.01)
-        assert ended.wait(10)
+        assert ended.wait(45)
     assert sums(tmp_path).in_flight == 0
 
 
@@ -126,7 +126,7 @@ def test_cancelled_callers_leave_nothing_in_flight_and_the_key_free(tmp_path: Pa
                 await asyncio.gather(*tasks, return_exceptions=True)
 
         made.run(cancel_many())
-        answers = [made.run(asyncio.wait_for(lm.acall(f"{n}"), 10)) for n in range(8)]
+        answers = [made.run(asyncio.wait_for(lm.acall(f"{n}"), 200)) for n in range(8)]
         assert all(answer[0] for answer in answers)
         time.sleep(0.2)
     found = sums(tmp_path)
@@ -146,7 +146,7 @@ def test_a_key_left_open_by_a_dead_process_is_taken_over(tmp_path: Path) -> None
                     text("INSERT INTO owners (id, host, pid, seen_at) SELECT 77, host, 999999, seen_at FROM owners")
                 )
         with runtime(tmp_path, server) as made:
-            assert made.run(asyncio.wait_for(made.lm(scope()).acall("hello"), 10))[0]
+            assert made.run(asyncio.wait_for(made.lm(scope()).acall("hello"), 200))[0]
     found = sums(tmp_path)
     assert found.outcomes == {"lost": 1, "paid": 1}
     assert found.at_risk_usd > 0
@@ -163,7 +163,7 @@ def test_two_ledgers_of_one_process_do_not_take_each_other_for_dead(tmp_path: Pa
             with runtime(tmp_path, server) as two:
                 assert sums(tmp_path).in_flight == 1
                 second = two.lm(scope(cell="d"))("hello")
-            thread.join(10)
+            thread.join(200)
         assert answers == [second]
         found = assert_books_agree(tmp_path, server)
     # The second waited for the first's answer instead of paying again.

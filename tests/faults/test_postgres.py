@@ -214,7 +214,7 @@ def test_a_server_that_is_started_anew_is_waited_for(tmp_path: Path, monkeypatch
             own.stop()
             time.sleep(0.5)
             own.start()
-            asked.join(60)
+            asked.join(600)
             assert lm("after")[0]
         assert assert_books_agree(tmp_path, server).outcomes == {"paid": 3}
 
@@ -246,6 +246,6 @@ def test_writers_that_get_in_each_others_way_try_again(
                     time.sleep(0.01)
             other.execute("INSERT INTO budgets VALUES ('cell:a', 0, 0, 0) ON CONFLICT DO NOTHING")
             other.rollback()
-        asked.join(60)
+        asked.join(600)
         assert not asked.is_alive()
         assert assert_books_agree(tmp_path, server).outcomes == {"paid": 2}

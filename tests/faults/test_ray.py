@@ -13,7 +13,6 @@ pytest.importorskip("prefect_ray", reason="Ray is not installed (pip install 'se
 
 
 @pytest.mark.usefixtures("seedbed_home")
-@pytest.mark.timeout(600)
 def test_ray_gives_the_figures_of_threads_and_pays_as_much(tmp_path: Path, calm: Sweep) -> None:
     with Loopback() as server:
         spread = Sweep(tmp_path, server)

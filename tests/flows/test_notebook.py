@@ -28,7 +28,7 @@ def test_five_lines_in_a_notebook(seedbed_home: Path, tmp_path: Path, monkeypatc
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))  # the kernel is a process of its own
     cells = [SETUP, GUESS.format(known="Lima"), OTHER, RUN, GUESS.format(known="Oslo"), RUN]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    ExecutePreprocessor(timeout=280, kernel_name="python3").preprocess(notebook, {"metadata": {"path": str(tmp_path)}})
+    ExecutePreprocessor(timeout=1200, kernel_name="python3").preprocess(notebook, {"metadata": {"path": str(tmp_path)}})
     printed = ["".join(out.get("text", "") for out in cell.outputs) for cell in notebook.cells]
     assert "seen completed 8 0.25" in printed[3]
     assert "seen completed 8 0.0" in printed[5]

@@ -136,7 +136,7 @@ class Lab:
     def state(self, run: str) -> dict[str, Any]:
         return call("GET", f"/flow_runs/{run}")["state"]
 
-    def wait(self, run: str, *types: str, timeout: float = 180.0) -> dict[str, Any]:
+    def wait(self, run: str, *types: str, timeout: float = 1200.0) -> dict[str, Any]:
         """Wait until a run is in a state of one of these types, or in any final one."""
         wanted = types or ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
         deadline = time.monotonic() + timeout
@@ -145,7 +145,7 @@ class Lab:
             time.sleep(0.3)
         return state
 
-    def wait_until_idle(self, timeout: float = 60.0) -> None:
+    def wait_until_idle(self, timeout: float = 600.0) -> None:
         """Wait until the processes of the flows that the worker runs have ended."""
         assert self._worker is not None
         for process in _descendants(self._worker.pid):

@@ -110,12 +110,12 @@ class Loopback:
 
     def __enter__(self) -> Loopback:
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(120)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(120)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -100,7 +100,7 @@ def test_before_a_command_listens_ctrl_c_ends_it_without_a_traceback(ignored: bo
     before = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); " if ignored else ""
     asked = "import seedbed.__main__, signal; print(signal.getsignal(signal.SIGINT).name)"
     done = subprocess.run(
-        [sys.executable, "-c", before + asked], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", before + asked], capture_output=True, text=True, timeout=280, check=True
     )
     assert done.stdout.strip() == ("SIG_IGN" if ignored else "SIG_DFL")
 

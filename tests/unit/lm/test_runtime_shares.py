@@ -313,16 +313,16 @@ def test_a_runtime_that_closes_waits_for_no_thread_and_begins_no_more_work_in_th
 
     def first() -> None:
         running.set()
-        assert let_go.wait(20)
+        assert let_go.wait(200)
 
     with _runtime(tmp_path) as made:
         for work in (first, lambda: begun.append("second")):
             made.loop.call_soon_threadsafe(made.loop.run_in_executor, None, work)
-        assert running.wait(20)
+        assert running.wait(200)
     (thread,) = made._threads._threads  # type: ignore[attr-defined]
     assert thread.is_alive()
     let_go.set()
-    thread.join(20)
+    thread.join(200)
     assert not thread.is_alive()
     assert begun == []
 

@@ -70,7 +70,7 @@ def seedbed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = {**kept, "HOME": str(folder), "SEEDBED_HOME": str(folder / "home"), "PYTHONPATH": path}
     env["MPLCONFIGDIR"] = get_configdir()  # finding all fonts anew takes seconds
     command = [sys.executable, "-m", "seedbed", *arguments]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
 
 NO_NETWORK = """\

@@ -14,8 +14,6 @@ from seedbed.errors import LeftByExit, UserError
 from seedbed.lm.runtime import close_runtimes
 from tests.support.cells import Prepared, prepared
 
-pytestmark = pytest.mark.timeout(120)
-
 PLUGIN = """\
 import asyncio, sys
 from pathlib import Path

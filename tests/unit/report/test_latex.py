@@ -83,7 +83,7 @@ def compiled(text: str, folder: Path, packages: str = "") -> str:
     )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
-        cwd=folder, capture_output=True, text=True, errors="replace", timeout=120,
+        cwd=folder, capture_output=True, text=True, errors="replace", timeout=280,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
     return (folder / "paper.log").read_text(encoding="utf-8", errors="replace")

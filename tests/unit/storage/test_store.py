@@ -215,7 +215,7 @@ def test_a_second_process_waits_for_a_cell_and_can_be_stopped_meanwhile(tmp_path
     held, release = context.Event(), context.Event()
     process = context.Process(target=_hold, args=(tmp_path, held, release))
     process.start()
-    assert held.wait(60)
+    assert held.wait(600)
 
     def stop() -> None:
         raise Interrupted("stop")

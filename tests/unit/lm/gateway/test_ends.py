@@ -31,7 +31,7 @@ def begun(place: Place, grant: Any) -> Future[Reply]:
     body = json.dumps({"messages": ASK}).encode()
     work = place.gateway.answer(grant, CHAT, body, lambda: False)
     call = asyncio.run_coroutine_threadsafe(work, place.runtime.loop)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 250
     while place.server.books.in_flight == 0:
         assert time.monotonic() < deadline
         time.sleep(0.002)

@@ -34,7 +34,7 @@ def test_tool_calls_that_are_none_are_a_malformed_answer(
     with Loopback(say=lambda *_: message) as server, lm.runtime(tmp_path, server) as runtime:
         gateway = gateway_of(runtime)
         grant = gateway.grant(lambda role: Binding(lm.scope(role=role), lm.model(server)), "task", ("q1", 0))
-        client = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=120)
+        client = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=280)
         body = json.dumps({"model": "m", "stream": stream, **ASKED[path]})
         with caplog.at_level(logging.ERROR):
             client.request("POST", path, body, {"authorization": f"Bearer {grant.key}"})

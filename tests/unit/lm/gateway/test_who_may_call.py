@@ -84,7 +84,7 @@ def test_the_end_of_a_phase_gives_up_its_calls(place: Place) -> None:
     asking.start()
     _until(lambda: place.server.books.in_flight == 1)
     place.gateway.end_phase("e1")
-    asking.join(30)
+    asking.join(45)
     assert not asking.is_alive()
     assert lm.sums(place.folder).outcomes == {"lost": 1}
 

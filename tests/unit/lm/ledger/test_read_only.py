@@ -133,11 +133,11 @@ def test_a_ledger_can_be_looked_at_from_another_thread(file: Path, look: Look) -
         sweeps(engine)
         thread = threading.Thread(target=lambda: seen.append(sweeps(engine)))
         thread.start()
-        thread.join(30)
+        thread.join(200)
         with reading(engine) as connection:
             thread = threading.Thread(target=lambda: seen.append(connection.scalar(text("SELECT 1"))))
             thread.start()
-            thread.join(30)
+            thread.join(200)
     assert seen == [["a"], 1]
 
 

@@ -236,7 +236,7 @@ def test_it_looks_around_with_its_heartbeat_and_not_before(tmp_path: Path, monke
     monkeypatch.setattr(Ledger, "_beat", lambda ledger: beats.append(ledger.owner))
     with _ledger(tmp_path) as ledger:
         ledger._queue.put(None)  # type: ignore[attr-defined]
-        ledger._thread.join(30)  # type: ignore[attr-defined]
+        ledger._thread.join(200)  # type: ignore[attr-defined]
         assert not ledger._thread.is_alive()  # type: ignore[attr-defined]
     assert beats == []
 

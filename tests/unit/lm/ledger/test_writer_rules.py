@@ -277,7 +277,7 @@ def test_while_the_thread_has_something_it_gets_all_and_then_the_loop_again(
         wrote.append((who, [item.key for item in items]))
         if who == "loop" and len(wrote) == 1:
             raise failure(sqlite3.SQLITE_ERROR)
-        assert all_handed_over.wait(20)
+        assert all_handed_over.wait(200)
         return own(connection, items)
 
     async def work() -> None:

@@ -162,7 +162,7 @@ def test_of_two_processes_one_builds_and_the_other_waits(file: Path) -> None:
     workers = [start.Process(target=_build, args=(file, gate, made)) for _ in range(2)]
     for worker in workers:
         worker.start()
-    told = sorted(made.get(timeout=120) for _ in workers)
+    told = sorted(made.get(timeout=280) for _ in workers)
     for worker in workers:
         worker.join()
     assert [rows for rows, _ in told] == [0, 300]

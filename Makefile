@@ -14,7 +14,7 @@ test: $(VENV)/installed
 
 # Before each commit: some minutes of CPU. Tests that are not marked slow have a budget, so that it stays at that.
 check: lint
-	$(BIN)/python -m pytest -q -m "not slow" -p tests.support.cpu_budget --cpu-budget $(CPU_BUDGET) tests/unit tests/golden
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" -p tests.support.cpu_budget --cpu-budget $(CPU_BUDGET) tests/unit tests/golden
 
 lint: style types layers
 

@@ -94,7 +94,7 @@ def write_archive(run: SweepRun, target: Path, *, with_data: bool = False) -> Ar
     if not is_local(run.store.root):
         raise UserError(f"{run.store.root}: archives are made from folders; copy the results to a disk first.")
     data = list(_data(run, with_data=with_data))
-    code = {**user_files(run.plan.config.plugins), **_program_files(run.plan)}
+    code = {**user_files(run.plan.config.plugins), **_program_files(run.plan), **_scorer_files(run.plan)}
     members: dict[str, Path | bytes] = {**_results(run), **_code(code)}
     for entry in data:
         members |= dict(_data_files(entry))
@@ -156,6 +156,12 @@ def _program_files(plan: Plan) -> dict[str, Path]:
     """What the programs are made of that systems start."""
     codes = [getattr(plan.resolve(cell).system_options, "code", None) or {} for cell in plan.cells]
     return {name: plan.config_dir / name for code in codes for name in code}
+
+
+def _scorer_files(plan: Plan) -> dict[str, Path]:
+    """What scorers are made of that are functions in files."""
+    options = [scorer.options for cell in plan.cells for scorer in plan.resolve(cell).scorers]
+    return {name: path for own in options for name, path in getattr(own, "own_files", {}).items()}
 
 
 def _code(files: Mapping[str, Path]) -> dict[str, bytes]:

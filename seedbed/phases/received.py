@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.machinery import all_suffixes
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -98,12 +100,21 @@ def _archived(folder: Path, trust_plugins: bool) -> Received:
             moved=moved(archive.data),
             ledger=sqlite_url(folder / LEDGER),
         )
+    _check_trust(found, trust_plugins)
     return Received(found, archive)
 
 
 def _read(folder: Path, trusted: bool) -> SweepRun:
     with _opening(folder, trusted):
-        return read_run(folder, plugins_beside=trusted)
+        run = read_run(folder, plugins_beside=trusted)
+    _check_trust(run, trusted)
+    return run
+
+
+def _check_trust(run: SweepRun, trusted: bool) -> None:
+    """Programs are not started to check what they answered; scorers score again."""
+    if not trusted:
+        _refuse_code(run.folder.name, run.plan.config.model_dump(mode="json", include={"experiments"}), "scorers")
 
 
 @contextmanager
@@ -141,21 +152,20 @@ def unpack_to_run(text: str, out: str | None, *, trust_plugins: bool) -> Path:
     if not is_local(root) or subfolders(root):
         raise UserError(f"--out {out}: an archive is run in a new folder of this machine; name another.")
     with tempfile.TemporaryDirectory(prefix="seedbed-") as place:
-        folder = Path(text)
+        folder = _place(text)
         if folder.is_file():
+            unpack(folder, Path(place), (INDEX, f"{CONFIG}/", LEDGER))
             folder = Path(place)
-            unpack(Path(text), folder, (INDEX, f"{CONFIG}/", LEDGER))
         archive = read_archive(folder)
         config = Path(archive.index["config"])
         if config.parent != Path(CONFIG) or not (folder / config).exists():
             raise UserError(f"{INDEX}: field config names {str(config)!r}, where no config lies; ask for it again.")
-        if not trust_plugins and _starts_programs(folder / config):
-            raise UserError(
-                f"{text}: has systems that are programs (command:), which are run only with --trust-plugins: read them "
-                "first."
-            )
+        if not trust_plugins:
+            told = yaml.safe_load((folder / config).read_text(encoding="utf-8")) or {}
+            for where in _CODE:
+                _refuse_code(text, told, where)
         for path in sorted((folder / CONFIG).rglob("*")):
-            if path.is_file() and (trust_plugins or path.suffix != ".py"):
+            if path.is_file() and (trust_plugins or not path.name.endswith(tuple(all_suffixes()))):
                 target = root / CONFIG / path.relative_to(folder / CONFIG)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
@@ -163,10 +173,20 @@ def unpack_to_run(text: str, out: str | None, *, trust_plugins: bool) -> Path:
     return root / config
 
 
-def _starts_programs(config: Path) -> bool:
-    experiments = (yaml.safe_load(config.read_text(encoding="utf-8")) or {}).get("experiments") or []
-    systems = [system for experiment in experiments for system in experiment.get("systems") or []]
-    return any(isinstance(system, dict) and system.get("command") for system in systems)
+_CODE = {
+    "systems": ("command", "systems that are programs"),
+    "scorers": ("code", "scorers that are functions in files"),
+}
+"""Where a config names code that is no plugin."""
+
+
+def _refuse_code(text: object, config: Mapping[str, Any], where: str) -> None:
+    option, what = _CODE[where]
+    entries = [entry for experiment in config.get("experiments") or [] for entry in experiment.get(where) or []]
+    named = [entry[option] for entry in entries if isinstance(entry, dict) and entry.get(option)]
+    if any(not str(code).startswith("python:") for code in named):
+        told = "which are run only with --trust-plugins: read them first"
+        raise UserError(f"{text}: has {what} ({option}:), {told}.")
 
 
 def is_archive(text: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.storage.hashing import hash_file, hash_json
+from seedbed.sweep.from_source import FromSource, make_importable
 
 
 def load_code(text: str, folder: Path) -> Callable[..., Any]:
@@ -30,16 +31,14 @@ def _module(path: Path) -> Any:
     key = f"{path.stem}_{hash_json([str(path), hash_file(path)])[:12]}"
     if key in sys.modules:
         return sys.modules[key]
-    spec = importlib.util.spec_from_file_location(key, path)
+    make_importable(path.parent)
+    loader = FromSource(key, str(path))
+    spec = importlib.util.spec_from_file_location(key, path, loader=loader)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module
-    beside = str(path.parent)
-    if beside not in sys.path:
-        sys.path.append(beside)
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except Exception as error:
         del sys.modules[key]
         raise ValueError(f"{path.name} failed while it was imported ({type(error).__name__}: {error})") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -27,6 +26,7 @@ from seedbed.suite import (
     SystemSpec,
     resolve,
 )
+from seedbed.sweep.from_source import make_importable
 
 ENTRY_POINT_GROUP = "seedbed.suites"
 
@@ -168,8 +168,8 @@ def get_scorer(name: str) -> ScorerSpec:
 
 def import_plugins(modules: Iterable[str], folder: Path | None = None) -> None:
     """Import the modules that a config names under `plugins:`; `folder` (the config's own) is searched too."""
-    if folder is not None and str(folder) not in sys.path:
-        sys.path.append(str(folder))
+    if folder is not None:
+        make_importable(folder)
     for module in modules:
         try:
             with staying():

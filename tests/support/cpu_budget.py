@@ -1,7 +1,8 @@
 """A budget of CPU seconds for a run of tests: `-p tests.support.cpu_budget --cpu-budget 60`.
 
 Seconds of CPU, of pytest and of the processes it started, and not of a clock: a busy machine hardly changes them. A run
-that passes its budget fails and names the tests that used most, so that the fast tests stay fast.
+that passes its budget fails and names the tests that used most, so that the fast tests stay fast. The processes that
+`-n` starts tell the one that started them.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import resource
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 SHOWN = 10
 USED = pytest.StashKey[Counter[str]]()
+_TOLD = "cpu_used"
 
 
 def used_s() -> float:
@@ -39,7 +42,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         item.config.stash[USED][item.nodeid] += used_s() - before
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[USED].update(dict(getattr(node, "workeroutput", {}).get(_TOLD, ())))
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """After the processes that `-n` started have ended."""
+    told: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if told is not None:
+        told[_TOLD] = session.config.stash[USED].most_common(SHOWN)
+        return
     budget = session.config.getoption("cpu_budget")
     if budget is not None and exitstatus == pytest.ExitCode.OK and used_s() > budget:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

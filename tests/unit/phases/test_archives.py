@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+import marshal
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import zipfile
+from importlib.machinery import all_suffixes
 from pathlib import Path
 
 import pytest
@@ -69,6 +73,7 @@ def seedbed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", ""), str(Path(__file__).resolve().parents[3])])
     env = {**kept, "HOME": str(folder), "SEEDBED_HOME": str(folder / "home"), "PYTHONPATH": path}
     env["MPLCONFIGDIR"] = get_configdir()  # finding all fonts anew takes seconds
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # which hardly anybody sets
     command = [sys.executable, "-m", "seedbed", *arguments]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
@@ -91,6 +96,66 @@ def test_an_archive_is_verified_with_nothing_else_at_hand(archive: Path, tmp_pat
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sent.zip: verified." in done.stdout
     assert (tmp_path / "sent.zip").read_bytes() == before
+
+
+def test_what_runs_is_the_source_and_no_bytecode_that_was_sent_with_it(archive: Path, tmp_path: Path) -> None:
+    """Python takes bytecode for that of a source whose size and time of the last change it names."""
+    unpack(archive, tmp_path / "sent")
+    source, was_run = tmp_path / "sent/config/own_words.py", tmp_path / "was_run"
+    code = f"open({str(was_run)!r}, 'w').close()"
+    seen = source.stat()
+    planted = Path(importlib.util.cache_from_source(str(source)))
+    planted.parent.mkdir()
+    header = importlib.util.MAGIC_NUMBER + struct.pack("<LLL", 0, int(seen.st_mtime), seen.st_size)
+    planted.write_bytes(header + marshal.dumps(compile(code, "own_words.py", "exec")))
+    done = seedbed(tmp_path, "verify", "sent", "--trust-plugins")
+    assert not was_run.exists()
+    assert done.returncode == 1
+    assert f"{planted.name}: is not listed in archive.json" in done.stdout
+
+
+@pytest.mark.parametrize("suffix", all_suffixes())
+def test_no_code_is_laid_out_for_a_run_unasked(archive: Path, tmp_path: Path, suffix: str) -> None:
+    unpack(archive, tmp_path / "sent")
+    code = tmp_path / "sent/config/own_words"
+    code.with_suffix(".py").unlink()
+    code.with_suffix(suffix).write_text(PLUGIN, encoding="utf-8")
+    config = unpack_to_run(str(tmp_path / "sent"), str(tmp_path / "out"), trust_plugins=False)
+    assert "own_words" not in {path.name.partition(".")[0] for path in config.parent.iterdir()}
+
+
+def test_functions_of_scorers_go_along_and_are_run_only_if_that_is_wished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab, place = tmp_path / "lab", tmp_path / "place"
+    for folder in (lab, place):
+        folder.mkdir()
+    was_run = tmp_path / "was_run"
+    (lab / "words_beside.py").write_text("LEAST = 1\n", encoding="utf-8")
+    (lab / "words.py").write_text(
+        f"from words_beside import LEAST\nopen({str(was_run)!r}, 'w').close()\n"
+        "def long(answer):\n    return float(len(answer) > LEAST)\n",
+        encoding="utf-8",
+    )
+    scored = SWEEP.replace("plugins: [own_words]\n", "").replace("path: mine, ", "")
+    (lab / "paper.yaml").write_text(f"{scored}    scorers: [{{name: long, code: 'words.py:long'}}]\n", encoding="utf-8")
+    prepared(lab / "paper.yaml", lab / "out").finish()
+    assert main(["export", "paper", "--out", str(lab / "out"), "--archive", str(place / "paper.zip")]) == 0
+    assert "words.py, words_beside.py" in capsys.readouterr().out
+    shutil.rmtree(lab)
+    was_run.unlink()
+    monkeypatch.chdir(place)
+    for command in (["verify", "paper.zip"], ["run", "paper.zip", "--replay", "--out", "again"]):
+        assert main(command) == 2
+        assert "scorers that are functions in files (code:), which are run only with" in capsys.readouterr().err
+    assert not was_run.exists()
+    assert main(["verify", "paper.zip", "--trust-plugins"]) == 0
+    assert was_run.exists()
+
+
+def test_an_archive_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(tmp_path / "no.zip"), "--replay", "--out", str(tmp_path / "out")]) == 2
+    assert "no.zip: there is no such file or folder" in capsys.readouterr().err
 
 
 def test_it_holds_this_sweep_s_part_of_the_ledger_the_config_the_code_and_the_data(archive: Path, lab: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import PrivateAttr, ValidationInfo, model_validator
 
 from seedbed.suite import Case, Metric, Options, PhaseContext, Scored, ScorerSpec
-from seedbed.sweep.code import code_version
+from seedbed.sweep.code import code_version, user_files
 from seedbed.sweep.code_file import load_code
 from seedbed.sweep.given import given, is_given
 
@@ -26,14 +26,19 @@ class CodeOptions(Options):
     higher_is_better: bool | None = True
     digits: int = 3
     _function: Callable[..., Any] | None = PrivateAttr(default=None)
+    _folder: Path = PrivateAttr(default=Path())
 
     @model_validator(mode="after")
     def _load(self, info: ValidationInfo) -> CodeOptions:
+        known = info.context or {}
         if self.code.startswith(_FROM_PYTHON):
             # One that another process gave is not needed to read what it scored.
             self._function = given(self._key) if is_given(self._key) else None
+        elif known.get("programs", True):
+            self._folder = Path(known.get("folder") or ".")
+            self._function = load_code(self.code, self._folder)
         else:
-            self._function = load_code(self.code, Path((info.context or {}).get("folder") or "."))
+            raise ValueError("code: is not run unasked where it came with results of others")
         if self._function is None:
             return self
         unknown = [name for name in _parameters(self.function) if name not in _GIVEN]
@@ -44,6 +49,16 @@ class CodeOptions(Options):
     @property
     def function(self) -> Callable[..., Any]:
         return self._function or given(self._key)
+
+    @property
+    def own_files(self) -> dict[str, Path]:
+        """The file, and those of the user's that it imports, by their names beside the config."""
+        if self.code.startswith(_FROM_PYTHON):
+            return {}
+        name, home = self.code.rpartition(":")[0], self.function.__module__
+        imported = user_files([home])
+        imported.pop(f"{home}.py", None)
+        return {name: self._folder / name, **imported}
 
     @property
     def _key(self) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.storage.hashing import hash_file, hash_json
+from seedbed.sweep.code import user_files
 from seedbed.sweep.from_source import FromSource, make_importable
 
 
@@ -20,11 +21,19 @@ def load_code(text: str, folder: Path) -> Callable[..., Any]:
     path = folder / name
     if not path.is_file():
         raise ValueError(f"{name} does not exist; paths are taken from the folder of the config file")
-    module = _module(path.resolve())
-    found = getattr(module, function, None)
+    found = getattr(_module(path.resolve()), function, None)
     if not callable(found):
         raise ValueError(f"{name} defines no function {function!r}")
     return found
+
+
+def code_files(text: str, folder: Path) -> dict[str, Path]:
+    """The file, and those of the user's that it imports, by their names beside the config."""
+    name = text.rpartition(":")[0]
+    module = _module((folder / name).resolve()).__name__
+    imported = user_files([module])
+    imported.pop(f"{module}.py", None)
+    return {name: folder / name, **imported}
 
 
 def _module(path: Path) -> Any:

@@ -131,11 +131,10 @@ def test_functions_of_scorers_go_along_and_are_run_only_if_that_is_wished(
     for folder in (lab, place):
         folder.mkdir()
     was_run = tmp_path / "was_run"
-    (lab / "words_beside.py").write_text("LEAST = 1\n", encoding="utf-8")
+    function = "def long(answer):\n    return float(len(answer) > 1)\n"
+    (lab / "words_beside.py").write_text(function, encoding="utf-8")
     (lab / "words.py").write_text(
-        f"from words_beside import LEAST\nopen({str(was_run)!r}, 'w').close()\n"
-        "def long(answer):\n    return float(len(answer) > LEAST)\n",
-        encoding="utf-8",
+        f"from words_beside import long\nopen({str(was_run)!r}, 'w').close()\n", encoding="utf-8"
     )
     scored = SWEEP.replace("plugins: [own_words]\n", "").replace("path: mine, ", "")
     (lab / "paper.yaml").write_text(f"{scored}    scorers: [{{name: long, code: 'words.py:long'}}]\n", encoding="utf-8")

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from pydantic import PrivateAttr, ValidationInfo, model_validator
 
 from seedbed.suite import Case, Metric, Options, PhaseContext, Scored, ScorerSpec
-from seedbed.sweep.code import code_version, user_files
-from seedbed.sweep.code_file import load_code
+from seedbed.sweep.code import code_version
+from seedbed.sweep.code_file import code_files, load_code
 from seedbed.sweep.given import given, is_given
 
 
@@ -53,12 +53,7 @@ class CodeOptions(Options):
     @property
     def own_files(self) -> dict[str, Path]:
         """The file, and those of the user's that it imports, by their names beside the config."""
-        if self.code.startswith(_FROM_PYTHON):
-            return {}
-        name, home = self.code.rpartition(":")[0], self.function.__module__
-        imported = user_files([home])
-        imported.pop(f"{home}.py", None)
-        return {name: self._folder / name, **imported}
+        return {} if self.code.startswith(_FROM_PYTHON) else code_files(self.code, self._folder)
 
     @property
     def _key(self) -> str:

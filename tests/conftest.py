@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.support.ports import quiet_port
 from tests.support.postgres import Postgres, missing
 from tests.support.s3 import S3Server
 
@@ -35,19 +35,15 @@ for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
         signal.signal(number, heard)
 
 SERVERS = {"seedbed_home", "postgres", "s3", "tab", "dom"}
-_PATIENCE_S = 1500
-"""A sweep of some seconds took five minutes at a load of 20; what hangs is ended all the same."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts a server or a browser is slow, whether its module says so or not, and on a busy machine very slow."""
+    """What starts a server or a browser is slow, whether its module says so or not."""
     for item in items:
         asked: set[str] = set(getattr(item, "fixturenames", ()))
         given = getattr(item, "callspec", None)
         if asked & SERVERS or (given is not None and given.params.get("each_ledger") == "postgresql"):
             item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("slow") is not None and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(_PATIENCE_S))
 
 
 @pytest.fixture(scope="session")
@@ -56,9 +52,7 @@ def seedbed_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     from seedbed.local import server
 
     home = tmp_path_factory.mktemp("home")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = quiet_port()
     names = ("SEEDBED_HOME", "SEEDBED_PORT", "PREFECT_API_URL", "PREFECT_API_AUTH_STRING", "PREFECT_LOCAL_STORAGE_PATH")
     before = {name: os.environ.pop(name, None) for name in names}
     os.environ.update(SEEDBED_HOME=str(home), SEEDBED_PORT=str(port), DO_NOT_TRACK="1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,15 +15,14 @@ import pytest
 from seedbed.local import server
 from seedbed.local.server import Server
 from tests.support.loopback import Loopback
+from tests.support.ports import quiet_port
 from tests.support.sweeps import Sweep
 
 
 @pytest.fixture
 def own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server that no other test needs."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = quiet_port()
     for name in ("PREFECT_API_URL", "PREFECT_API_AUTH_STRING"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SEEDBED_HOME", str(tmp_path / "home"))
@@ -40,7 +38,7 @@ def _killed_in_mid_sweep(sweep: Sweep, own_server: Server) -> tuple[int, str, st
         assert time.monotonic() < deadline
         time.sleep(0.01)
     os.killpg(own_server.pid, signal.SIGKILL)
-    out, err = process.communicate(timeout=200)
+    out, err = process.communicate(timeout=1200)
     return process.returncode, out, err
 
 

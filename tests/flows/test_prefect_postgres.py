@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from tests.flows.test_secrets import files_with
 from tests.support import forked
+from tests.support.ports import quiet_port
 from tests.support.postgres import PASSWORD, Postgres
 
 ROOT = Path(__file__).parents[2]
@@ -56,9 +56,7 @@ def test_a_sweep_runs_on_a_prefect_server_that_keeps_its_records_in_postgresql(
     tmp_path: Path, postgres: Postgres
 ) -> None:
     _make_databases(postgres)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = quiet_port()
     home, out, config = tmp_path / "home", tmp_path / "out", tmp_path / "tryout.yaml"
     config.write_text(SWEEP.format(ledger=postgres.url("lab_ledger", "locked")))
     environment = {

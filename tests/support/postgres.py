@@ -6,11 +6,12 @@ import os
 import pwd
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
+
+from tests.support.ports import quiet_port
 
 PASSWORD = "correct-horse-4711"  # of the user `locked`
 # Everybody is let in as he calls himself, but for one user who has to show a password.
@@ -59,9 +60,7 @@ class Postgres:
         self._bin = folder
         self._home = Path(tempfile.mkdtemp(prefix="seedbed-pg-"))
         self._made: dict[str, str] = {}
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = quiet_port()
 
     def __enter__(self) -> Postgres:
         if os.getuid() == 0:

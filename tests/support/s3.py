@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,8 @@ import urllib.request
 from types import TracebackType
 from typing import Any
 
+from tests.support.ports import quiet_port
+
 
 class S3Server:
     """`with S3Server() as server`; `server.bucket()` makes a bucket, `server.environment` is what a client needs."""
@@ -21,9 +22,7 @@ class S3Server:
     def __init__(self, *, closed: bool = False) -> None:
         """A closed server knows none of the keys it is shown."""
         self._settings = {"INITIAL_NO_AUTH_ACTION_COUNT": "0"} if closed else {}
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+        self.url = f"http://127.0.0.1:{quiet_port()}"
         self._made = 0
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the server
         self._read_to = 0

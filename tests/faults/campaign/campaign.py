@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from tests.faults.campaign.bulk import QUICK, SLOW, bulk
 from tests.faults.campaign.target import Hang, Target
 from tests.faults.campaign.tracebacks import first_traceback
 from tests.support.loopback import Loopback
+from tests.support.ports import quiet_port
 
 FAULTS = ("rate_limit", "server", "gateway", "reset", "malformed", "no_usage", "bad_shape", "mid_body")
 """Those after which a caller who tries again gets the answer of the clean run."""
@@ -146,9 +146,7 @@ def server_of_its_own(home: Path) -> Iterator[None]:
     """A Prefect server that nobody else needs; commands find it through the environment."""
     from seedbed.local import server
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = quiet_port()
     names = ("PREFECT_API_URL", "PREFECT_API_AUTH_STRING")
     before = {name: os.environ.pop(name) for name in names if name in os.environ}
     os.environ.update(SEEDBED_HOME=str(home), SEEDBED_PORT=str(port), DO_NOT_TRACK="1")

@@ -6,7 +6,6 @@ import argparse
 import importlib.util
 import json
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from seedbed.phases.context import open_run
 from seedbed.phases.publish import Choices
 from seedbed.phases.verify import verify
 from tests.support.cells import prepared
+from tests.support.ports import quiet_port
 
 REPO = Path(__file__).parents[3]
 PACKAGE, FILE = BUNDLED["smollm2-135m"]
@@ -52,9 +52,7 @@ def test_without_a_model_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def server() -> Iterator[str]:
     """llama.cpp's server on the bundled weights, as `local/` starts it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = quiet_port()
     spec = importlib.util.find_spec(PACKAGE)
     assert spec is not None
     assert spec.submodule_search_locations

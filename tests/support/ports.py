@@ -10,7 +10,7 @@ _random = random.SystemRandom()
 
 
 def quiet_port() -> int:
-    """One that no outgoing connection is given, as those are that the system picks: it can be bound later, and again."""
+    """One that no outgoing connection is given, as those are that the system picks; it can be bound again, too."""
     while True:
         port = _random.randint(20000, 32000)
         with socket.socket() as probe:
